@@ -1,0 +1,80 @@
+# The book's commands; `make` lists them. VENV= chooses where Python packages live, PYTHON= which Python makes them.
+PYTHON ?= python3
+VENV   ?= .venv
+PORT   ?= 8000
+
+LOCK   := $(shell cksum requirements.lock | tr -d ' ' | cut -c 1-12)
+STAMP  := $(VENV)/installed-$(LOCK)
+PY     := $(VENV)/bin/python
+export PATH := $(abspath $(VENV))/bin:$(PATH)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup browser book test notebooks serve bundle claims lab lab-verify bench lighthouse lock clean
+
+help: ## list these commands
+	@echo "make setup && make book, then make serve. All commands:"
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
+
+setup: $(STAMP) ## make the Python environment (once for each requirements.lock)
+	@test "$$(cat $(VENV)/checkout 2>/dev/null)" = "$(CURDIR)" || { \
+	  echo "Installing this checkout's package into $(VENV)"; \
+	  $(PY) -m pip install --quiet --no-deps --no-build-isolation --editable . && echo "$(CURDIR)" > $(VENV)/checkout; }
+
+$(STAMP):
+	@$(PYTHON) -c 'import sys; v = sys.version.split()[0]; sys.exit(sys.version_info < (3, 10) and f"The book needs Python 3.10 or newer, and $(PYTHON) is {v}: say make PYTHON=/path/to/python3.")'
+	@echo "Installing the packages of requirements.lock into $(VENV); with PyTorch this takes some minutes"
+	@rm -f $(VENV)/installed-* $(VENV)/checkout
+	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
+	@$(PY) -m pip install --disable-pip-version-check -r requirements.lock || { \
+	  echo "Not every package of requirements.lock could be downloaded; pip says above which one and why."; exit 1; }
+	@touch $@
+
+browser: ## look for Chromium and a Korean font, and install them with apt when allowed
+	@sh tools/browser.sh
+
+notebooks: setup ## write notebooks/ from book/chapters and book/pages
+	@$(PY) tools/notebooks.py
+
+book: setup ## execute the notebooks and build both languages into _site/
+	@$(PY) tools/notebooks.py --check
+	@$(PY) tools/site.py
+
+serve: ## read the built book at http://localhost:8000 (PORT= for another)
+	@test -d _site || { echo "There is no _site/ yet: make book"; exit 1; }
+	@echo "The book is at http://localhost:$(PORT)/ until you press Ctrl+C"
+	@$(PYTHON) -m http.server --bind 127.0.0.1 --directory _site $(PORT) 2>/dev/null
+
+bundle: setup ## zip the built book for a room without internet
+	@$(PY) tools/site.py --bundle
+
+test: setup browser ## style, unit tests, executed notebooks, and the built site in a browser
+	@echo "Style"
+	@$(PY) -m ruff check .
+	@echo "Tests: the first run executes the notebooks and builds the site, which takes minutes"
+	@$(PY) -m pytest -rs --durations=5
+	@echo "All tests passed. The site that was tested is in _site/: make serve"
+
+lighthouse: setup browser ## measure the built site with Lighthouse (npm)
+	@$(PY) tools/lighthouse.py
+
+claims: setup ## print the claims ledger as text
+	@$(PY) tools/site.py --ledger
+
+lab: setup ## train the small models of the book
+	@$(PY) -m helpers.lab train
+
+lab-verify: setup ## check the shipped small models against their recipes
+	@$(PY) -m helpers.lab verify
+
+bench: setup ## compare speed and memory with other packages
+	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps cka-pytorch==1.1.3 pytorch-cka==1.1.3 torch-cka==0.21
+	@$(PY) -m benchmarks
+
+lock: ## write requirements.lock from pyproject.toml and requirements.in (needs uv)
+	@command -v uv >/dev/null || { echo "make lock needs uv: pip install uv"; exit 1; }
+	@uv pip compile --universal --python-version 3.10 --extra book --extra dev --upgrade --no-header pyproject.toml requirements.in -o requirements.lock
+	@echo "requirements.lock is new; make setup installs it"
+
+clean: ## remove what can be made again (_site, _build), not the environment
+	@rm -rf _site _build
+	@echo "Removed _site/ and _build/"

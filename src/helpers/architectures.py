@@ -1,0 +1,71 @@
+"""The lab's architectures: timm's own VisionTransformer, ResNetV2 and MlpMixer at CIFAR size."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import torch
+from timm.layers import GroupNormAct, StdConv2d
+from timm.models.mlp_mixer import MlpMixer
+from timm.models.resnetv2 import ResNetV2
+from timm.models.vision_transformer import VisionTransformer
+from torch import Tensor, nn
+
+from .data import CIFAR_MEAN, CIFAR_STD
+
+SIDE, PATCH, CLASSES = 32, 4, 10
+
+
+def build(kind: str, seed: int, **options: Any) -> nn.Module:
+    """An untrained lab model of the given kind; the seed fixes its weights."""
+    if kind not in BUILDERS:
+        raise ValueError(f"Unknown kind of lab model {kind!r}; there are {', '.join(BUILDERS)}.")
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = BUILDERS[kind](**options)
+    model.pretrained_cfg = model.default_cfg = dict(
+        input_size=(3, SIDE, SIDE), mean=CIFAR_MEAN, std=CIFAR_STD, num_classes=CLASSES)
+    return model
+
+
+def vit(width: int = 96, depth: int = 6, heads: int = 8, pool: str = "token", positions: str = "sincos",
+        patch_drop: float = 0.0) -> VisionTransformer:
+    """A ViT on 8×8 patches of 4 pixels. `qk_norm` keeps short training stable; the papers do not use it."""
+    model = VisionTransformer(
+        img_size=SIDE, patch_size=PATCH, embed_dim=width, depth=depth, num_heads=heads, num_classes=CLASSES,
+        class_token=pool == "token", global_pool=pool, weight_init="jax", qk_norm=True, patch_drop_rate=patch_drop,
+        pos_embed="none" if positions == "none" else "learn")
+    if positions == "sincos":
+        prefix = model.num_prefix_tokens
+        with torch.no_grad():
+            model.pos_embed[:, :prefix] = 0
+            model.pos_embed[:, prefix:] = sincos_2d(SIDE // PATCH, width)
+    return model
+
+
+def sincos_2d(grid: int, width: int) -> Tensor:
+    """A fixed start for learned position embeddings: sines and cosines of row and column, [grid², width]."""
+    frequency = 100 ** -(torch.arange(width // 4) / (width / 4))
+    row, column = torch.meshgrid(torch.arange(grid), torch.arange(grid), indexing="ij")
+    angles = torch.cat([column.reshape(-1, 1) * frequency, row.reshape(-1, 1) * frequency], 1)
+    return torch.cat([angles.sin(), angles.cos()], 1)
+
+
+def resnet(layers: tuple[int, ...] = (3, 3, 3), channels: tuple[int, ...] = (48, 96, 192)) -> ResNetV2:
+    """A pre-activation bottleneck ResNet as BiT's: GroupNorm and weight standardisation, 3×3 stem for 32 pixels."""
+    stem = 32
+    model = ResNetV2(layers=layers, channels=channels, num_classes=CLASSES, stem_chs=stem, bottle_ratio=0.5,
+                     conv_layer=partial(StdConv2d, eps=1e-8), norm_layer=partial(GroupNormAct, num_groups=8))
+    model.stem = nn.Sequential()  # BiT's 7×7 stride-4 stem would leave an 8×8 map before the first stage
+    model.stem.add_module("conv", StdConv2d(3, stem, 3, padding=1, eps=1e-8))
+    return model
+
+
+def mixer(width: int = 96, depth: int = 6) -> MlpMixer:
+    """An MLP-Mixer on the same 8×8 patches."""
+    return MlpMixer(num_classes=CLASSES, img_size=SIDE, patch_size=PATCH, num_blocks=depth, embed_dim=width,
+                    mlp_ratio=(2.0, 4.0))
+
+
+BUILDERS = {"vit": vit, "resnet": resnet, "mixer": mixer}

@@ -1,0 +1,256 @@
+"""The lab: train the book's own small networks, resumably, from the runs listed in runs.yml.
+
+Every step's randomness is a function of (seed, step) alone, so a run that was interrupted and resumed is bit for bit
+the run that was not. `python -m helpers.lab NAME …` trains; `python -m helpers.lab verify` re-measures what is shipped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import hashlib
+import json
+import math
+import os
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import timm
+import timm.optim.muon
+import torch
+import torch.nn.functional as F
+import yaml
+from filelock import FileLock
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+from tqdm.auto import tqdm
+
+from . import architectures
+from .data import cifar10, normalise
+
+HERE = Path(__file__).parent
+WEIGHTS = HERE / "weights"
+SAVE_EVERY = 45.0  # seconds: an interrupt loses less than a minute
+
+
+def recipes() -> dict[str, dict[str, Any]]:
+    """Every run of runs.yml, completed with the defaults."""
+    table = yaml.safe_load((HERE / "runs.yml").read_text())
+    return {name: table["defaults"] | own for name, own in table["runs"].items()}
+
+
+def recipe(name: str) -> dict[str, Any]:
+    """One run's recipe; an unknown name lists the known ones."""
+    known = recipes()
+    if name not in known:
+        raise ValueError(f"No run called {name!r} in runs.yml; there are {', '.join(known)}.")
+    return known[name]
+
+
+def untrained(name: str, seed: int | None = None) -> nn.Module:
+    """The network of a run before its first step; another seed gives a twin with other random weights."""
+    run = recipe(name)
+    return architectures.build(seed=run["seed"] if seed is None else seed, **run["model"])
+
+
+class Trainer:
+    """One run in memory: model, running average, optimiser, step; everything else follows from the recipe."""
+
+    def __init__(self, name: str, run: dict[str, Any], train: tuple[Tensor, Tensor], test: tuple[Tensor, Tensor]):
+        self.name, self.run, self.test = name, run, test
+        kept = int(len(train[0]) * run["fraction"])
+        self.images, self.labels = train[0][:kept], train[1][:kept]
+        self.steps = run["images_seen"] // run["batch"]
+        self.step, self.seconds, self.curve = 0, 0.0, []  # type: int, float, list[dict[str, float]]
+        self.model = architectures.build(seed=run["seed"], **run["model"]).train()
+        self.model.to(memory_format=torch.channels_last)  # a third faster for convolutions on a CPU
+        self.average = AveragedModel(self.model, multi_avg_fn=get_ema_multi_avg_fn(run["ema"]))
+        self.optimizer = make_optimizer(self.model, run)
+        self.peak_lr = [group["lr"] for group in self.optimizer.param_groups]
+
+    def train_step(self) -> float:
+        """One batch: its images, their augmentation and the dropped patches depend on (seed, step) only."""
+        progress = self.step / self.steps
+        for group, peak in zip(self.optimizer.param_groups, self.peak_lr, strict=True):
+            group["lr"] = peak * min(1.0, (self.step + 1) / self.run["warmup"]) * schedule(progress)
+        if progress >= self.run["all_tokens_from"] and hasattr(self.model, "patch_drop"):
+            self.model.patch_drop = nn.Identity()
+        torch.manual_seed(self.run["seed"] * 1_000_003 + self.step)
+        chosen = self.batch_indices()
+        loss = F.cross_entropy(self.model(normalise(augment(self.images[chosen]))), self.labels[chosen],
+                               label_smoothing=self.run["label_smoothing"])
+        if not math.isfinite(loss.item()):
+            raise FloatingPointError(f"{self.name}: the loss is {loss.item()} at step {self.step}; lower `lr` in runs.yml.")
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+        self.optimizer.step()
+        self.average.update_parameters(self.model)
+        self.step += 1
+        return loss.item()
+
+    def batch_indices(self) -> Tensor:
+        """Places in the training set of this step's batch: a new random order in every epoch."""
+        size = self.run["batch"]
+        per_epoch = max(1, len(self.images) // size)
+        epoch, place = divmod(self.step, per_epoch)
+        order = torch.randperm(len(self.images), generator=torch.Generator().manual_seed(self.run["seed"] * 7919 + epoch))
+        return order[place * size : (place + 1) * size]
+
+    def state(self) -> dict[str, Any]:
+        return dict(step=self.step, seconds=self.seconds, curve=self.curve, recipe=json.dumps(self.run, sort_keys=True),
+                    model=self.model.state_dict(), average=self.average.state_dict(), optimizer=self.optimizer.state_dict())
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        if state["recipe"] != json.dumps(self.run, sort_keys=True):
+            raise ValueError(f"{self.name}: the saved state belongs to another recipe; remove it or restore runs.yml.")
+        self.step, self.seconds, self.curve = state["step"], state["seconds"], state["curve"]
+        self.model.load_state_dict(state["model"])
+        self.average.load_state_dict(state["average"])
+        self.optimizer.load_state_dict(state["optimizer"])
+
+
+def make_optimizer(model: nn.Module, run: dict[str, Any]) -> torch.optim.Optimizer:
+    """Muon for the matrices and kernels inside the network, AdamW for embeddings, norms, biases and the classifier."""
+    # Newton–Schulz in bfloat16, timm's default, is several times slower than float32 on a CPU without bf16 units.
+    if not isinstance(timm.optim.muon.zeropower_via_newtonschulz, partial):
+        timm.optim.muon.zeropower_via_newtonschulz = partial(
+            timm.optim.muon.zeropower_via_newtonschulz, dtype=torch.float32)
+    inside, rest = [], []
+    for name, parameter in model.named_parameters():
+        (inside if parameter.ndim in (2, 4) and ("blocks." in name or "stages." in name) else rest).append(parameter)
+    return timm.optim.muon.Muon(
+        [dict(params=inside, lr=run["lr"], weight_decay=run["weight_decay"]),
+         dict(params=rest, lr=run["other_lr"], weight_decay=0.0, use_fallback=True)], nesterov=True)
+
+
+def schedule(progress: float) -> float:
+    """Cosine from 1 to 0.01."""
+    return 0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * progress))
+
+
+def augment(raw: Tensor) -> Tensor:
+    """Random flip and a random crop after reflecting 4 pixels at each side: uint8 [N,3,32,32] → the same."""
+    n, _, side, _ = raw.shape
+    padded = F.pad(raw.float(), (4,) * 4, mode="reflect").byte()
+    window = torch.arange(side)
+    row = torch.randint(0, 9, (n, 1)) + window
+    column = torch.randint(0, 9, (n, 1)) + torch.where(torch.rand(n, 1) < 0.5, window, window.flip(0))
+    return padded[torch.arange(n)[:, None, None], :, row[:, :, None], column[:, None, :]].permute(0, 3, 1, 2)
+
+
+@torch.no_grad()
+def accuracy(model: nn.Module, images: Tensor, labels: Tensor, batch: int = 500) -> float:
+    """Share of uint8 images [N,3,32,32] that the model classifies rightly."""
+    was_training = model.training
+    model.eval()
+    right = sum(int((model(normalise(x)).argmax(1) == y).sum())
+                for x, y in zip(images.split(batch), labels.split(batch), strict=True))
+    model.train(was_training)
+    return right / len(images)
+
+
+def fit(trainer: Trainer, folder: Path, curve_points: int = 40, evaluate_on: int = 2000) -> nn.Module:
+    """Train to the end, resuming from `folder/state.pt` if it is there; returns the averaged network."""
+    folder.mkdir(parents=True, exist_ok=True)
+    saved = folder / "state.pt"
+    if saved.exists():
+        trainer.load_state(torch.load(saved, weights_only=True))
+    images, labels = (part[:evaluate_on] for part in trainer.test)
+    marks = {round(trainer.steps * i / curve_points) for i in range(1, curve_points + 1)}
+    bar = tqdm(total=trainer.steps, initial=trainer.step, desc=trainer.name, unit="step", mininterval=5)
+    started = last_save = time.monotonic()
+    before = trainer.seconds
+    try:
+        while trainer.step < trainer.steps:
+            loss = trainer.train_step()
+            bar.update()
+            if trainer.step in marks:
+                score = accuracy(trainer.average.module, images, labels)
+                trainer.curve.append(dict(images=trainer.step * trainer.run["batch"], loss=loss, accuracy=score))
+                bar.set_postfix(accuracy=f"{score:.1%}", loss=f"{loss:.2f}")
+            trainer.seconds = before + time.monotonic() - started
+            if time.monotonic() - last_save > SAVE_EVERY:
+                save_state(trainer, folder)
+                last_save = time.monotonic()
+    finally:
+        save_state(trainer, folder)
+        bar.close()
+    return trainer.average.module
+
+
+def save_state(trainer: Trainer, folder: Path) -> None:
+    """Write state and curve, each replaced in one go so that an interrupt never leaves half a file."""
+    torch.save(trainer.state(), folder / "state.tmp")
+    os.replace(folder / "state.tmp", folder / "state.pt")
+    with open(folder / "curve.csv", "w", newline="") as file:
+        writer = csv.DictWriter(file, ["images", "loss", "accuracy"])
+        writer.writeheader()
+        writer.writerows(trainer.curve)
+
+
+def ship(trainer: Trainer, model: nn.Module, out: Path) -> dict[str, Any]:
+    """Write float16 weights and the manifest entry; the accuracy is that of the file as written."""
+    out.mkdir(parents=True, exist_ok=True)
+    path = out / f"{trainer.name}.safetensors"
+    save_file({k: v.half().contiguous() for k, v in model.state_dict().items()}, path)
+    model.load_state_dict({k: v.float() for k, v in load_file(path).items()})
+    entry = dict(
+        recipe=trainer.run, images_seen=trainer.step * trainer.run["batch"], minutes=round(trainer.seconds / 60, 1),
+        test_accuracy=accuracy(model, *trainer.test), parameters=sum(p.numel() for p in model.parameters()),
+        bytes=path.stat().st_size, sha256=sha256(path), torch=torch.__version__, timm=timm.__version__,
+        curve=[[int(row["images"]), round(row["loss"], 4), round(row["accuracy"], 4)] for row in trainer.curve])
+    with FileLock(out / ".manifest.lock"):  # two runs may finish together
+        manifest = read_manifest(out) | {trainer.name: entry}
+        (out / "manifest.json").write_text(json.dumps(dict(sorted(manifest.items())), indent=1) + "\n")
+    return entry
+
+
+def read_manifest(folder: Path = WEIGHTS) -> dict[str, Any]:
+    """The entries of all shipped runs."""
+    path = folder / "manifest.json"
+    return json.loads(path.read_text()) if path.exists() else {}
+
+
+def sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def verify(root: str | Path, n: int = 10_000) -> Iterator[tuple[str, float, float]]:
+    """(run, accuracy in the manifest, accuracy measured now on n test images) for every shipped checkpoint."""
+    from .models import load_model
+
+    images, labels = (part[:n] for part in cifar10("test", root))
+    for name, entry in read_manifest().items():
+        yield name, entry["test_accuracy"], accuracy(load_model(name), images, labels)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m helpers.lab", description=__doc__)
+    parser.add_argument("runs", nargs="*", help="names in runs.yml; none: all that are missing; `verify`: measure again")
+    parser.add_argument("--data", default="_lab/data", help="folder with CIFAR-10 (downloaded there if absent)")
+    parser.add_argument("--work", default="_lab", help="folder for resumable states and curves")
+    parser.add_argument("--threads", type=int, default=1, help="two one-thread runs are faster than one with two")
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    if options.runs == ["verify"]:
+        for name, said, now in verify(options.data):
+            print(f"{name:20s} manifest {said:.4f}  now {now:.4f}  {'agrees' if abs(said - now) < 1e-3 else 'DIFFERS'}")
+        return
+    names = options.runs or [name for name in recipes() if name not in read_manifest()]
+    if not names:
+        print("Every run in runs.yml is in the manifest; name a run to train it again.")
+    data = cifar10("train", options.data), cifar10("test", options.data)
+    for name in names:
+        trainer = Trainer(name, recipe(name), *data)
+        entry = ship(trainer, fit(trainer, Path(options.work) / name), WEIGHTS)
+        print(f"{name}: {entry['test_accuracy']:.2%} on the test set after {entry['images_seen']:,} images, "
+              f"{entry['minutes']} minutes → {WEIGHTS / name}.safetensors")
+
+
+if __name__ == "__main__":
+    main()

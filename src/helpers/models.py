@@ -1,0 +1,138 @@
+"""The zoo: a name and a scale → a network ready to be measured, with its preprocessing in `pretrained_cfg`."""
+
+from __future__ import annotations
+
+import difflib
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+import timm
+import torch
+from safetensors.torch import load_file
+from torch import nn
+
+from . import lab
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One network of the zoo: where it comes from and whose part it plays in the papers."""
+
+    role: str
+    timm_id: str
+    lab_twin: str  # the lab model of the same role, for readers who cannot download
+    licence: str = "Apache-2.0"
+
+
+PAPER = {
+    "vit_b16": Entry("ViT-B/16, large data", "vit_base_patch16_224.augreg_in21k", "vit_cls"),
+    "vit_b16_orig": Entry("ViT-B/16, the paper's ImageNet-21k release", "vit_base_patch16_224.orig_in21k", "vit_cls"),
+    "vit_b16_in1k": Entry("ViT-B/16, ImageNet only", "vit_base_patch16_224.augreg_in1k", "vit_cls_10"),
+    "vit_b32": Entry("ViT-B/32, large data", "vit_base_patch32_224.augreg_in21k", "vit_cls"),
+    "vit_b32_in1k": Entry("ViT-B/32, ImageNet only", "vit_base_patch32_224.augreg_in1k", "vit_cls_10"),
+    "vit_l16": Entry("ViT-L/16, large data", "vit_large_patch16_224.augreg_in21k", "vit_large"),
+    "vit_l16_in1k": Entry("ViT-L/16, ImageNet only (DeiT III)", "deit3_large_patch16_224.fb_in1k", "vit_large_10"),
+    "vit_h14": Entry("ViT-H/14, large data", "vit_huge_patch14_224.orig_in21k", "vit_large"),
+    "vit_h14_in1k": Entry("ViT-H/14, ImageNet only (DeiT III)", "deit3_huge_patch14_224.fb_in1k", "vit_large_10"),
+    "vit_s16": Entry("small ViT, large data", "vit_small_patch16_224.augreg_in21k", "vit_cls"),
+    "vit_s16_in1k": Entry("small ViT, ImageNet only", "vit_small_patch16_224.augreg_in1k", "vit_cls_10"),
+    "vit_relpos_cls": Entry("ViT trained with CLS", "vit_relpos_medium_patch16_cls_224.sw_in1k", "vit_cls"),
+    "vit_relpos_gap": Entry("ViT trained with GAP", "vit_relpos_medium_patch16_224.sw_in1k", "vit_gap"),
+    "resnet50_bit": Entry("ResNet50x1 (BiT)", "resnetv2_50x1_bit.goog_in21k", "resnet"),
+    "resnet152_bit": Entry("ResNet152x2 (BiT)", "resnetv2_152x2_bit.goog_in21k", "resnet"),
+    "resnet50": Entry("plain ResNet-50, second opinion", "resnet50.a1_in1k", "resnet"),
+    "hybrid_b16": Entry("hybrid R50+ViT-B/16", "vit_base_r50_s16_224.orig_in21k", "hybrid"),
+    "mixer_b16": Entry("MLP-Mixer-B/16", "mixer_b16_224.goog_in21k", "mixer"),
+    "mixer_l16": Entry("MLP-Mixer-L/16", "mixer_l16_224.goog_in21k", "mixer"),
+    "vit_b16_mae": Entry("masked-image ViT-B/16", "vit_base_patch16_224.mae", "vit_masked", "CC BY-NC 4.0"),
+}
+
+# At paper scale a lab name stands for the public network that plays the same part, so a notebook's cell stays as it is.
+SAME_PART = {"vit_cls": "vit_b16", "resnet": "resnet50_bit", "vit_gap": "vit_relpos_gap", "mixer": "mixer_b16",
+             "hybrid": "hybrid_b16", "vit_large": "vit_l16", "vit_masked": "vit_b16_mae"}
+
+LAB_ROLES = {
+    "vit_cls": "ViT with a class token",
+    "vit_gap": "ViT without a class token, mean of tokens",
+    "resnet": "ResNet(BiT)",
+}
+
+
+def load_model(name: str, *, scale: str = "lab", trained: bool = True, weights: str | Path | None = None,
+               seed: int | None = None) -> nn.Module:
+    """A network in eval mode. Lab models come from the package, paper models from timm (or a local `weights` file)."""
+    if seed is not None and trained:
+        raise ValueError("`seed` chooses the weights of an untrained model; pass trained=False with it.")
+    if scale == "lab":
+        return _lab_model(name, trained, seed, weights)
+    if scale == "paper":
+        return _paper_model(SAME_PART.get(name, name), trained, seed or 0, weights)
+    raise ValueError(f"Unknown scale {scale!r}; use 'lab' (ours, bundled) or 'paper' (public timm weights).")
+
+
+def _lab_model(name: str, trained: bool, seed: int | None, weights: str | Path | None) -> nn.Module:
+    _known(name, lab.recipes(), "lab")
+    model = lab.untrained(name, seed)
+    if trained:
+        _load_checked(model, Path(weights) if weights else lab.WEIGHTS / f"{name}.safetensors",
+                      None if weights else lab.read_manifest().get(name))
+    if hasattr(model, "patch_drop"):
+        model.patch_drop = nn.Identity()
+    return model.eval()
+
+
+def _load_checked(model: nn.Module, path: Path, entry: dict | None) -> None:
+    """Load safetensors into the model; a file that is missing, altered or of another model is refused."""
+    if not path.is_file():
+        raise FileNotFoundError(f"{path} is not there; `make lab RUN={path.stem}` trains it.")
+    if entry is not None and lab.sha256(path) != entry["sha256"]:
+        raise ValueError(f"{path} is not the file in manifest.json (its SHA-256 differs): it is damaged or was swapped. "
+                         f"Restore it with git, or train it again with `make lab RUN={path.stem}`.")
+    try:
+        model.load_state_dict({key: value.float() for key, value in load_file(path).items()})
+    except Exception as error:
+        raise ValueError(f"{path} does not fit {type(model).__name__}: {error}") from error
+
+
+def _paper_model(name: str, trained: bool, seed: int, weights: str | Path | None) -> nn.Module:
+    entry = PAPER[_known(name, PAPER, "paper")]
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = _create(entry, pretrained=trained and weights is None)
+    if weights is not None:
+        _load_checked(model, Path(weights), None)
+    return model.eval()
+
+
+def _create(entry: Entry, pretrained: bool) -> nn.Module:
+    try:
+        return timm.create_model(entry.timm_id, pretrained=pretrained)
+    except Exception as error:  # the hub raises many kinds of errors when it is out of reach
+        raise ConnectionError(
+            f"The weights {entry.timm_id} could not be fetched ({type(error).__name__}); the lab model of the same role is "
+            f"load_model({entry.lab_twin!r}).") from error
+
+
+def _known(name: str, names: dict, scale: str) -> str:
+    if name not in names:
+        near = difflib.get_close_matches(name, names, 3) or list(names)[:5]
+        raise ValueError(f"No model {name!r} at scale {scale!r}; did you mean {', '.join(near)}? See list_models().")
+    return name
+
+
+def list_models() -> pd.DataFrame:
+    """All networks: name, scale, role in the papers, parameters (millions), test accuracy, licence."""
+    manifest = lab.read_manifest()
+    rows = [dict(name=name, scale="lab", role=LAB_ROLES.get(name, ""), parameters=entry["parameters"] / 1e6,
+                 accuracy=entry["test_accuracy"], licence="MIT") for name, entry in manifest.items()]
+    with torch.device("meta"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        rows += [dict(name=name, scale="paper", role=entry.role, parameters=_parameters(entry.timm_id) / 1e6,
+                      accuracy=float("nan"), licence=entry.licence) for name, entry in PAPER.items()]
+    return pd.DataFrame(rows).set_index("name")
+
+
+_parameters: Callable[[str], int] = lambda timm_id: sum(p.numel() for p in timm.create_model(timm_id).parameters())

@@ -1,0 +1,108 @@
+"""The built site, served below a sub-path, and a Chromium that can reach nothing else."""
+
+from __future__ import annotations
+
+import functools
+import shutil
+import subprocess
+import sys
+import threading
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SUBPATH = "/seminar/room-1"
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+FLAGS = "--no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync".split()
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker(pytest.mark.browser)
+
+
+@pytest.fixture(scope="session")
+def site() -> Path:
+    """_site, built from the sources as they are now; quick when the notebooks have been executed."""
+    done = subprocess.run([sys.executable, "tools/site.py"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, f"tools/site.py failed:\n{done.stdout}{done.stderr}"
+    return ROOT / "_site"
+
+
+class _BelowSubpath(SimpleHTTPRequestHandler):
+    def translate_path(self, path: str) -> str:
+        return super().translate_path(path.removeprefix(SUBPATH) if path.startswith(SUBPATH) else "/outside")
+
+    def log_message(self, *args) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture(scope="session")
+def address(site: Path):
+    """Where the site is served."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_BelowSubpath, directory=str(site)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}{SUBPATH}"
+    server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Chromium, or a skip that says what is missing."""
+    if CHROMIUM is None:
+        pytest.skip("Chromium is not installed (Debian: apt install chromium), so the site was not opened in a browser")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+class Visitor:
+    """A page in a context of its own, with everything that went wrong on it."""
+
+    def __init__(self, browser, own: str, **options):
+        self.troubles: list[str] = []
+        self.context = browser.new_context(**options)
+        self.context.route("**/*", lambda route: self._let_through(route, own))
+        self.page = self.context.new_page()
+        self.page.on("console", lambda m: self._note(m.type == "error", f"console: {m.text}"))
+        self.page.on("pageerror", lambda error: self._note(True, f"script: {error}"))
+        # A page that is left while its icon loads aborts that request: no trouble of the site.
+        self.page.on("requestfailed", lambda r: self._note("ERR_ABORTED" not in r.failure, f"{r.failure}: {r.url}"))
+        self.page.on("response", lambda r: self._note(r.status >= 400, f"{r.status}: {r.url}"))
+
+    def _let_through(self, route, own: str) -> None:
+        if route.request.url.startswith((own, "data:", "blob:")):
+            route.continue_()
+        else:
+            self._note(True, f"other host: {route.request.url}")
+            route.abort()
+
+    def _note(self, happened: bool, what: str) -> None:
+        if happened:
+            self.troubles.append(f"{self.page.url}: {what}")
+
+    def open(self, url: str):
+        """Go there and wait until formulas are set."""
+        self.page.goto(url, wait_until="load")
+        self.page.evaluate("window.MathJax?.startup?.promise")
+        return self.page
+
+
+@pytest.fixture
+def visit(browser, address: str):
+    """visit(own=address, **context options) → Visitor; closed after the test."""
+    visitors = []
+
+    def start(own: str = address, **options) -> Visitor:
+        visitors.append(Visitor(browser, own, **options))
+        return visitors[-1]
+
+    yield start
+    for visitor in visitors:
+        visitor.context.close()

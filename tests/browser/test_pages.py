@@ -1,0 +1,113 @@
+"""Every page of both languages loads, over HTTP below a sub-path and from a disk, and asks no other host."""
+
+from __future__ import annotations
+
+import subprocess
+import tarfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+LANGUAGES = ("en", "ko")
+
+
+def pages(site: Path, language: str) -> list[str]:
+    """Names of the pages of one language."""
+    return sorted(path.name for path in (site / language).glob("*.html"))
+
+
+@pytest.fixture(scope="session")
+def chapters(site: Path) -> list[str]:
+    """Pages made from notebooks."""
+    names = [path.stem + ".html" for path in (ROOT / "notebooks" / "en").glob("*.ipynb")]
+    assert names, "no notebook in notebooks/en"
+    return sorted(names)
+
+
+def test_both_languages_have_the_same_pages(site):
+    assert pages(site, "en") == pages(site, "ko")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_pages_load_without_trouble(site, address, visit, language):
+    visitor = visit()
+    for name in pages(site, language):
+        page = visitor.open(f"{address}/{language}/{name}")
+        assert page.locator("html").get_attribute("lang") == language, name
+        assert page.locator("h1").first.inner_text().strip(), name
+    assert not visitor.troubles, "\n".join(visitor.troubles)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_pages_load_from_a_disk(site, visit, language):
+    visitor = visit(own="file://")
+    for name in pages(site, language):
+        visitor.open((site / language / name).as_uri())
+    assert not visitor.troubles, "\n".join(visitor.troubles)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_formulas_are_set(site, address, visit, chapters, language):
+    page = visit().open(f"{address}/{language}/{chapters[0]}")
+    assert page.locator("mjx-container").count() > 0
+    assert page.locator("mjx-merror").count() == 0
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_phone_width_needs_no_sideways_scrolling(site, address, visit, language):
+    visitor = visit(viewport={"width": 390, "height": 844})
+    for name in pages(site, language):
+        page = visitor.open(f"{address}/{language}/{name}")
+        wide = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+        assert wide <= 0, f"{language}/{name} is {wide} px wider than a phone"
+
+
+@pytest.mark.parametrize(("scheme", "dark"), [("light", False), ("dark", True)])
+def test_colours_follow_the_reader(site, address, visit, chapters, scheme, dark):
+    page = visit(color_scheme=scheme).open(f"{address}/ko/{chapters[0]}")
+    red = page.evaluate("getComputedStyle(document.body).backgroundColor.match(/\\d+/)[0]")
+    assert (int(red) < 80) == dark
+
+
+def test_notebooks_can_be_launched_and_downloaded(site, address, visit, chapters):
+    page = visit().open(f"{address}/ko/{chapters[0]}")
+    links = page.locator(".article-header-buttons a").evaluate_all("all => all.map(a => a.href)")
+    notebook = chapters[0].replace(".html", ".ipynb")
+    assert any(x.startswith("https://colab.research.google.com/") and x.endswith(f"notebooks/ko/{notebook}") for x in links)
+    assert any(x.startswith("https://mybinder.org/") and x.endswith(f"notebooks/ko/{notebook}") for x in links)
+    download = next(x for x in links if x.endswith(f"_sources/{notebook}"))
+    assert page.request.get(download).ok
+
+
+# ------------------------------------------------------------------------------------------ accessibility
+
+
+@pytest.fixture(scope="session")
+def axe() -> Path:
+    """axe-core from npm, kept below _build; without npm the test is skipped and says so."""
+    place = ROOT / "_build" / "npm"
+    script = place / "package" / "axe.min.js"
+    if not script.exists():
+        place.mkdir(parents=True, exist_ok=True)
+        try:
+            subprocess.run(["npm", "pack", "axe-core@4", "--silent"], cwd=place, check=True, capture_output=True, timeout=120)
+        except (OSError, subprocess.SubprocessError):
+            pytest.skip("axe-core could not be fetched with npm, so accessibility was not measured")
+        with tarfile.open(next(place.glob("axe-core-*.tgz"))) as archive:
+            archive.extract("package/axe.min.js", place, filter="data")
+    return script
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_axe_finds_no_serious_violation(site, address, visit, axe, language, scheme):
+    visitor, found = visit(color_scheme=scheme), []
+    for name in pages(site, language):
+        page = visitor.open(f"{address}/{language}/{name}")
+        page.add_script_tag(content=axe.read_text(encoding="utf-8"))
+        result = page.evaluate("axe.run()")
+        for violation in result["violations"]:
+            if violation["impact"] in ("serious", "critical"):
+                found += [f"{name}: {violation['id']}: {node['html'][:160]}" for node in violation["nodes"]]
+    assert not found, "\n".join(found)

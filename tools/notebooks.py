@@ -1,0 +1,243 @@
+"""Write notebooks/{en,ko} and the tables of contents from book/, or tell where they differ (--check).
+
+book/chapters become notebooks, book/pages become Markdown pages, book/toc.yml becomes three _toc.yml files.
+Nothing below notebooks/ is written by hand.
+"""
+
+import argparse
+import re
+import sys
+from pathlib import Path
+from urllib.parse import quote
+
+import glossary
+import nbformat
+import parity
+import yaml
+from source import OTHER, Block, Source, SourceError, read_source
+
+MARKER = re.compile(r"<!-- (\w+:[\w-]+) -->")
+ROOT = Path(__file__).resolve().parent.parent
+KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+LINKS = {
+    "en": "[Open in Colab]({colab}) · [Open in Binder]({binder}) · [Download]({raw}) · [한국어 노트북]({other})",
+    "ko": "[Colab에서 열기]({colab}) · [Binder에서 열기]({binder}) · [내려받기]({raw}) · [English notebook]({other})",
+}
+PLANNED = {"en": "in preparation", "ko": "준비 중"}
+SETUP = """\
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+if not find_spec("helpers"):  # a clone of the book whose package is not installed
+    sys.path += [str(p / "src") for p in (Path.cwd(), *Path.cwd().parents) if (p / "src" / "helpers").is_dir()]
+if not find_spec("helpers"):  # opened on its own, as in Colab; the host keeps its torch, numpy and ipywidgets
+    lacking = [name for name in ("anywidget", "psygnal", "safetensors", "timm") if not find_spec(name)]
+    lacking.append("{package}")
+    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", *lacking], check=True)
+    print("Installed:", *lacking)"""
+
+
+def repository(root: Path) -> tuple[str, str]:
+    """Address and branch of the repository, from the only place where they stand."""
+    settings = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))["repository"]
+    return settings["url"].rstrip("/"), settings["branch"]
+
+
+def links(address: str, branch: str, lang: str, name: str) -> str:
+    """Markdown line that opens the notebook elsewhere; text links, since a badge would be fetched from another host."""
+    owner_and_name = address.removeprefix("https://github.com/")
+    colab = f"https://colab.research.google.com/github/{owner_and_name}/blob/{branch}/notebooks/{{}}/{name}.ipynb"
+    path = f"notebooks/{lang}/{name}.ipynb"
+    return LINKS[lang].format(
+        colab=colab.format(lang),
+        binder=f"https://mybinder.org/v2/gh/{owner_and_name}/{branch}?labpath={quote(path, safe='')}",
+        raw=f"https://raw.githubusercontent.com/{owner_and_name}/{branch}/{path}",
+        other=colab.format(OTHER[lang]),
+    )
+
+
+def front_matter(source: Source, lang: str) -> dict:
+    """Metadata that Sphinx turns into the page's description."""
+    return {"myst": {"html_meta": {"description": source.description[lang]}}}
+
+
+def notebook_text(source: Source, lang: str, address: str, branch: str) -> str:
+    """The chapter as a notebook in one language, without outputs, the same bytes every time."""
+    name = source.path.stem
+    package = f"{address}/archive/refs/heads/{branch}.zip"
+    added = [
+        Block("markdown", 0, {lang: links(address, branch, lang, name)}, {lang: {}}),
+        Block("code", 0, {lang: SETUP.replace("{package}", package)}, {lang: {"tags": ["remove-cell"]}}),
+    ]
+    ids = [f"{name}-links", f"{name}-setup", *(f"{name}-{number:02d}" for number in range(1, len(source.blocks) + 1))]
+    cells = [cell(block, lang, id_) for block, id_ in zip([*added, *source.blocks], ids, strict=True)]
+    metadata = {"kernelspec": KERNEL, "language_info": {"name": "python"}, "lang": lang, **front_matter(source, lang)}
+    notebook = nbformat.v4.new_notebook(cells=cells, metadata=metadata)
+    nbformat.validate(notebook)
+    return nbformat.writes(notebook, ensure_ascii=False) + "\n"
+
+
+def cell(block: Block, lang: str, id_: str) -> nbformat.NotebookNode:
+    """Notebook cell of a block in one language."""
+    metadata = {key: value for key, value in block.metadata[lang].items() if key not in ("lang", "alt")}
+    if alt := block.metadata[lang].get("alt"):
+        image = {**metadata.get("mystnb", {}).get("image", {}), "alt": alt[lang]}
+        metadata["mystnb"] = {**metadata.get("mystnb", {}), "image": image}
+    new = nbformat.v4.new_code_cell if block.kind == "code" else nbformat.v4.new_markdown_cell
+    return new(block.text[lang], metadata=metadata, id=id_)
+
+
+def page_text(source: Source, lang: str, markers: dict[str, str]) -> str:
+    """The page in one language; <!-- name:argument --> markers are replaced by what is derived from data."""
+
+    def replacement(match: re.Match) -> str:
+        if match[1] not in markers:
+            raise SourceError(f"{source.path}: unknown marker {match[0]}; there are {', '.join(markers)}")
+        return markers[match[1]]
+
+    body = "\n\n".join(block.text[lang] for block in source.blocks)
+    header = yaml.safe_dump(front_matter(source, lang), allow_unicode=True, sort_keys=False, width=1000)
+    return f"---\n{header}---\n\n{MARKER.sub(replacement, body)}\n"
+
+
+def chapter_map(contents: dict, sources: dict[str, Source], lang: str) -> str:
+    """All parts and chapters as Markdown lists; chapters that are not written yet are named, not linked."""
+    parts = []
+    for part in contents["parts"]:
+        items = []
+        for entry in part["files"]:
+            title = re.sub(r"^(\d+)\.", r"\1\\.", entry[lang])  # not a numbered list inside the list
+            source = sources.get(entry["file"])
+            link = source and f"[{title}]({source.path.stem}{source.suffix})"
+            items.append(f"- {link or f'{title} ({PLANNED[lang]})'}")
+        parts.append("\n".join([f"**{part[lang]}**", "", *items]))
+    return "\n\n".join(parts)
+
+
+def toc_text(contents: dict, sources: dict[str, Source], lang: str, folder: str = "") -> str:
+    """Jupyter Book's table of contents with the files that exist."""
+    parts = []
+    for part in contents["parts"]:
+        if files := [{"file": folder + entry["file"]} for entry in part["files"] if entry["file"] in sources]:
+            parts.append({"caption": part[lang], "chapters": files})
+    toc = {"format": "jb-book", "root": folder + contents["root"], "parts": parts}
+    header = "# Written by tools/notebooks.py from book/toc.yml.\n"
+    return header + yaml.safe_dump(toc, allow_unicode=True, sort_keys=False)
+
+
+def toc_problems(contents: dict, sources: dict[str, Source]) -> list[str]:
+    """Sources that the table of contents does not list, or lists under another title."""
+    entries = {entry["file"]: entry for part in contents["parts"] for entry in part["files"]}
+    unlisted = sources.keys() - entries.keys() - {contents["root"]}
+    problems = [f"{sources[name].path}: not listed in book/toc.yml; add it to a part" for name in sorted(unlisted)]
+    for name in sorted(sources.keys() & entries.keys()):
+        for lang in OTHER:
+            title, listed = sources[name].title(lang), entries[name][lang]
+            if title != listed:
+                problems.append(f"{sources[name].path}: title “{title}” is “{listed}” in book/toc.yml; make them equal")
+    return problems
+
+
+def read_book(root: Path) -> dict[str, Source]:
+    """All sources by name; raise with the problems of all files."""
+    sources, problems = {}, []
+    for path in sorted([*root.glob("book/chapters/*.md"), *root.glob("book/pages/*.md")]):
+        try:
+            sources[path.stem] = read_source(path)
+        except SourceError as error:
+            problems.append(str(error))
+    if problems:
+        raise SourceError("\n".join(problems))
+    return sources
+
+
+def generate(root: Path) -> dict[Path, str]:
+    """Every generated file with its text."""
+    sources, (address, branch) = read_book(root), repository(root)
+    contents = yaml.safe_load((root / "book" / "toc.yml").read_text(encoding="utf-8"))
+    if problems := toc_problems(contents, sources):
+        raise SourceError("\n".join(problems))
+    entries = glossary.load(root)
+    files = {root / "_toc.yml": toc_text(contents, sources, "en", "notebooks/en/")}
+    for lang in OTHER:
+        folder = root / "notebooks" / lang
+        markers = {
+            "chapters:map": chapter_map(contents, sources, lang),
+            "glossary:en-ko": glossary.table(entries, "en-ko", lang),
+            "glossary:ko-en": glossary.table(entries, "ko-en", lang),
+        }
+        files[folder / "_toc.yml"] = toc_text(contents, sources, lang)
+        for name, source in sources.items():
+            is_chapter = source.suffix == ".ipynb"
+            text = notebook_text(source, lang, address, branch) if is_chapter else page_text(source, lang, markers)
+            files[folder / (name + source.suffix)] = text
+    return files
+
+
+def prose_problems(root: Path) -> list[str]:
+    """Twins that drifted apart and words the glossary bans, with file and block."""
+    entries, problems = glossary.load(root), []
+    for source in read_book(root).values():
+        for place, en, ko in source.twins():
+            found = [*parity.differences(en, ko), *glossary.wrong_words(entries, ko)]
+            problems += [f"{source.path.relative_to(root)}: {place}: {problem}" for problem in found]
+    return problems
+
+
+def stray_files(root: Path, files: dict[Path, str]) -> list[str]:
+    """Files below notebooks/ that no source stands for."""
+    found = [path for path in sorted(root.glob("notebooks/**/*")) if path.is_file() and path not in files]
+    inside = [path.relative_to(root) for path in found if not {"_build", ".ipynb_checkpoints"} & set(path.parts)]
+    return [f"{path}: comes from no file in book/; write its source there or delete it" for path in inside]
+
+
+def outdated(root: Path, files: dict[Path, str]) -> list[str]:
+    """Generated files on disk that differ from their source, with the first place that differs."""
+    problems = []
+    for path, text in files.items():
+        on_disk = path.read_text(encoding="utf-8") if path.exists() else None
+        if on_disk != text:
+            place = "is missing" if on_disk is None else f"differs from its source at {first_difference(on_disk, text)}"
+            problems.append(f"{path.relative_to(root)}: {place}; edit book/, then run `make notebooks`")
+    return problems
+
+
+def first_difference(on_disk: str, expected: str) -> str:
+    """The first cell (or line) in which two versions of a file differ."""
+    try:
+        old, new = (nbformat.reads(text, as_version=4).cells for text in (on_disk, expected))
+        unit = "cell"
+    except nbformat.reader.NotJSONError:
+        old, new, unit = on_disk.splitlines(), expected.splitlines(), "line"
+    same = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+    if same == len(old) == len(new):
+        return "the metadata"
+    return f"{unit} {same + 1}"
+
+
+def main() -> int:
+    """Write the files, or with --check only compare; 1 when something is wrong."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="write nothing; list what differs and exit with 1")
+    check = parser.parse_args().check
+    try:
+        files, problems = generate(ROOT), prose_problems(ROOT)
+    except SourceError as error:
+        print(error, file=sys.stderr)
+        return 1
+    problems += stray_files(ROOT, files)
+    if check:
+        problems += outdated(ROOT, files)
+    else:
+        for path, text in files.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8", newline="\n")
+        print(f"wrote {len(files)} files from {len(read_book(ROOT))} sources")
+    print(*problems, sep="\n", end="\n" if problems else "", file=sys.stderr)
+    return bool(problems)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
