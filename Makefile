@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 PORT   ?= 8000
 
-LOCK   := $(shell cksum requirements.lock | tr -d ' ' | cut -c 1-12)
+LOCK   := $(shell cksum < requirements.lock | tr -d ' ' | cut -c 1-12)
 STAMP  := $(VENV)/installed-$(LOCK)
 PY     := $(VENV)/bin/python
 export PATH := $(abspath $(VENV))/bin:$(PATH)
@@ -57,11 +57,11 @@ test: setup browser ## style, unit tests, executed notebooks, and the built site
 lighthouse: setup browser ## measure the built site with Lighthouse (npm)
 	@$(PY) tools/lighthouse.py
 
-claims: setup ## print the claims ledger as text
-	@$(PY) tools/site.py --ledger
+claims: setup ## print the claims ledger of the last make book as text
+	@$(PY) -m helpers.claims
 
-lab: setup ## train the small models of the book
-	@$(PY) -m helpers.lab train
+lab: setup ## train the small models that are missing, or RUN=name again
+	@$(PY) -m helpers.lab $(RUN)
 
 lab-verify: setup ## check the shipped small models against their recipes
 	@$(PY) -m helpers.lab verify

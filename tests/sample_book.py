@@ -1,11 +1,17 @@
 """A repository of one chapter and one page, for tests that doctor it."""
 
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT / "tools"))
+
+import glossary  # noqa: E402, F401
+import notebooks  # noqa: E402
+import parity  # noqa: E402, F401
+from source import SourceError, read_source  # noqa: E402, F401
+
 CHAPTER = """\
 ---
 description: {en: How alike two layers are., ko: 두 층이 닮은 정도.}
@@ -65,22 +71,12 @@ def write_book(root: Path) -> Path:
         shutil.copy(ROOT / name, root / name)
     (root / "book/chapters/17_cka.md").write_text(CHAPTER, encoding="utf-8")
     (root / "book/pages/index.md").write_text(INDEX, encoding="utf-8")
-    shutil.copytree(ROOT / "tools", root / "tools", ignore=shutil.ignore_patterns("__pycache__"))
-    done = generate(root)
-    assert done.returncode == 0, done.stderr
+    assert notebooks.run(root, check=False) == []
     return root
 
 
-def generate(root: Path, *arguments: str) -> subprocess.CompletedProcess:
-    """The generator's command line, as `make notebooks` calls it."""
-    command = [sys.executable, str(root / "tools" / "notebooks.py"), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
-
-
 def doctor(root: Path, before: str, after: str) -> str:
-    """Change the chapter's source and return what --check complains about."""
+    """Change the chapter's source and return what the check complains about."""
     assert before in CHAPTER
     (root / "book/chapters/17_cka.md").write_text(CHAPTER.replace(before, after, 1), encoding="utf-8")
-    done = generate(root, "--check")
-    assert done.returncode == 1
-    return done.stderr
+    return "\n".join(notebooks.run(root, check=True))

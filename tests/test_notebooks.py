@@ -1,6 +1,7 @@
 """The generator: what it writes, what it refuses, and that the committed notebooks are what it writes."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -8,18 +9,16 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from sample_book import CHAPTER, INDEX, doctor, generate, write_book
-
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.append(str(ROOT / "tools"))
-
-import notebooks  # noqa: E402
-from source import SourceError, read_source  # noqa: E402
+from sample_book import CHAPTER, INDEX, ROOT, SourceError, doctor, notebooks, read_source, write_book
 
 
 @pytest.fixture
 def book(tmp_path):
     return write_book(tmp_path)
+
+
+def complaints(book: Path) -> str:
+    return "\n".join(notebooks.run(book, check=True))
 
 
 def problems_of(tmp_path: Path, text: str, folder: str = "chapters") -> str:
@@ -78,7 +77,7 @@ def test_links_are_made_from_the_address_in_the_configuration(book):
     config = book / "_config.yml"
     text = config.read_text(encoding="utf-8").replace("github.com/vit-cnn-book/vit-cnn-book", "github.com/someone/fork")
     config.write_text(text, encoding="utf-8")
-    assert generate(book).returncode == 0
+    assert notebooks.run(book, check=False) == []
     links, setup = (cell.source for cell in read(book, "ko").cells[:2])
     assert "https://colab.research.google.com/github/someone/fork/blob/main/notebooks/ko/17_cka.ipynb" in links
     assert "https://mybinder.org/v2/gh/someone/fork/main?labpath=notebooks%2Fko%2F17_cka.ipynb" in links
@@ -90,7 +89,7 @@ def test_links_are_made_from_the_address_in_the_configuration(book):
 
 def test_writing_twice_gives_the_same_bytes(book):
     before = {path: path.read_bytes() for path in book.rglob("notebooks/**/*.*")}
-    assert generate(book).returncode == 0
+    assert notebooks.run(book, check=False) == []
     assert before == {path: path.read_bytes() for path in book.rglob("notebooks/**/*.*")}
 
 
@@ -152,8 +151,16 @@ def test_setup_is_short(book):
 # -------------------------------------------------------------------------------------------- what is noticed
 
 
+def test_command_line_says_what_is_wrong_and_fails(book):
+    shutil.copytree(ROOT / "tools", book / "tools", ignore=shutil.ignore_patterns("__pycache__"))
+    (book / "_toc.yml").unlink()
+    command = [sys.executable, str(book / "tools" / "notebooks.py"), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
+    assert (done.returncode, done.stderr) == (1, "_toc.yml: is missing; edit book/, then run `make notebooks`\n")
+
+
 def test_check_accepts_what_was_just_written(book):
-    assert generate(book, "--check").returncode == 0
+    assert notebooks.run(book, check=True) == []
 
 
 def test_check_names_the_cell_of_a_notebook_that_was_edited(book):
@@ -161,10 +168,9 @@ def test_check_names_the_cell_of_a_notebook_that_was_edited(book):
     notebook = json.loads(path.read_text(encoding="utf-8"))
     notebook["cells"][3]["source"] = ["gram = features.T @ features"]
     path.write_text(json.dumps(notebook), encoding="utf-8")
-    done = generate(book, "--check")
-    assert done.returncode == 1
-    assert "notebooks/ko/17_cka.ipynb: differs from its source at cell 4" in done.stderr
-    assert "make notebooks" in done.stderr
+    errors = complaints(book)
+    assert "notebooks/ko/17_cka.ipynb: differs from its source at cell 4" in errors
+    assert "make notebooks" in errors
 
 
 def test_check_names_outputs_missing_and_stray_files(book):
@@ -174,11 +180,10 @@ def test_check_names_outputs_missing_and_stray_files(book):
     nbformat.write(notebook, path)
     (book / "notebooks" / "ko" / "_toc.yml").unlink()
     (book / "notebooks" / "en" / "old.ipynb").write_text("{}", encoding="utf-8")
-    done = generate(book, "--check")
-    assert done.returncode == 1
-    assert "notebooks/en/17_cka.ipynb: differs from its source at cell 2" in done.stderr
-    assert "notebooks/ko/_toc.yml: is missing" in done.stderr
-    assert "notebooks/en/old.ipynb: comes from no file in book/" in done.stderr
+    errors = complaints(book)
+    assert "notebooks/en/17_cka.ipynb: differs from its source at cell 2" in errors
+    assert "notebooks/ko/_toc.yml: is missing" in errors
+    assert "notebooks/en/old.ipynb: comes from no file in book/" in errors
 
 
 def test_dropped_korean_block_is_named(book):
@@ -188,7 +193,7 @@ def test_dropped_korean_block_is_named(book):
 
 def test_chapter_that_the_contents_do_not_know_is_named(book):
     (book / "book/chapters/17_cka.md").rename(book / "book/chapters/30_more.md")
-    assert "30_more.md: not listed in book/toc.yml" in generate(book).stderr
+    assert "30_more.md: not listed in book/toc.yml" in complaints(book)
 
 
 def test_title_that_differs_from_the_contents_is_named(book):
@@ -198,7 +203,7 @@ def test_title_that_differs_from_the_contents_is_named(book):
 
 def test_unknown_marker_is_named(book):
     (book / "book/pages/index.md").write_text(INDEX.replace("chapters:map", "chapters:list"), encoding="utf-8")
-    assert "unknown marker <!-- chapters:list -->; there are chapters:map" in generate(book).stderr
+    assert "unknown marker <!-- chapters:list -->; there are chapters:map" in complaints(book)
 
 
 @pytest.mark.parametrize(

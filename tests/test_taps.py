@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 import timm
 import torch
@@ -91,11 +93,11 @@ def test_residual_sums_hold_in_every_family(name, options):
     x = torch.randn(1, *model.pretrained_cfg["input_size"])
     t = read(model, names, x)
     assert list(t) == names  # hooks fired in the order of the names
-    for sum_name in (n for n in names if ".after_" in n):
-        path, mix = sum_name.rsplit(".after_", 1)
-        entry = read(model, ["embed"], x)["embed"] if path.endswith(".0") else t[f"{path[:-1]}{int(path[-1]) - 1}"]
-        assert torch.allclose(entry + t[f"{path}.{mix}_out"], t[sum_name], atol=1e-4)
-        assert torch.allclose(t[sum_name] + t[f"{path}.mlp_out"], t[path], atol=1e-4)
+    for path, mix in re.findall(r"^(blocks\.\d+)\.after_(\w+)$", "\n".join(names), re.MULTILINE):
+        index = int(path.split(".")[1])
+        entry = t["embed"] if index == 0 else t[f"blocks.{index - 1}"]
+        assert torch.allclose(entry + t[f"{path}.{mix}_out"], t[f"{path}.after_{mix}"], atol=1e-4)
+        assert torch.allclose(t[f"{path}.after_{mix}"] + t[f"{path}.mlp_out"], t[path], atol=1e-4)
 
 
 def test_a_hybrid_lists_its_convolutional_blocks_first():

@@ -53,7 +53,7 @@ def wrong_glosses(entries: list[dict], korean: str) -> Iterator[str]:
     """One sentence for every 한국어(English) whose Korean is not the glossary's word for that English."""
     pairs = [pair for entry in entries for pair in GLOSS.findall(entry.get("first_use", ""))]
     expected = {english.lower(): word for word, english in pairs}
-    for word, english in GLOSS.findall(korean):
+    for word, english in GLOSS.findall(korean.replace("*", "")):
         right = expected.get(english.lower())
         if right and not word.endswith(right):
             yield f"writes “{word}({english})”; the glossary's word for {english} is {right}"

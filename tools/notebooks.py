@@ -217,26 +217,29 @@ def first_difference(on_disk: str, expected: str) -> str:
     return f"{unit} {same + 1}"
 
 
+def run(root: Path, check: bool) -> list[str]:
+    """Write the generated files, unless only asked to check; return every problem found."""
+    try:
+        files, problems = generate(root), prose_problems(root)
+    except SourceError as error:
+        return str(error).splitlines()
+    problems += stray_files(root, files)
+    if check:
+        return problems + outdated(root, files)
+    for path, text in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", newline="\n")
+    return problems
+
+
 def main() -> int:
-    """Write the files, or with --check only compare; 1 when something is wrong."""
+    """Command line; 1 when something is wrong."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing; list what differs and exit with 1")
-    check = parser.parse_args().check
-    try:
-        files, problems = generate(ROOT), prose_problems(ROOT)
-    except SourceError as error:
-        print(error, file=sys.stderr)
-        return 1
-    problems += stray_files(ROOT, files)
-    if check:
-        problems += outdated(ROOT, files)
-    else:
-        for path, text in files.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8", newline="\n")
-        print(f"wrote {len(files)} files from {len(read_book(ROOT))} sources")
-    print(*problems, sep="\n", end="\n" if problems else "", file=sys.stderr)
-    return bool(problems)
+    problems = run(ROOT, parser.parse_args().check)
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@ def structure(text: str) -> tuple[list[str], Counter[str]]:
 
 def numerals(text: str) -> set[str]:
     """Numbers in the text, in full: 1,024 is 1024, and 14M is 1400만. Addresses do not count, nor the 1 in 3분의 1."""
-    visible = re.sub(r"\]\([^)\s]*\)|https?://\S+|(?<=분의) 1\b", "]", text)
+    visible = re.sub(r"\]\([^)\s]*\)|https?://\S+|(?<=분의) 1(?!\d)", "]", text)
     found = NUMERAL.findall(visible)
     plain = [(re.sub(r",(?=\d{3}(?!\d))", "", number), UNITS[unit]) for number, unit in found]
     return {number if unit == 1 else f"{float(number) * unit:.0f}" for number, unit in plain}

@@ -1,4 +1,4 @@
-"""Draw the favicon and the picture for shared links from logo.svg: `python tools/pictures.py` (needs Chromium)."""
+"""Draw the picture of the first page, the favicon and the picture for shared links: `python tools/pictures.py` (needs Chromium)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 STATIC = ROOT / "book" / "_static"
 
 COVER = """<style>
-  body {{ margin: 0; width: 1200px; height: 630px; background: #f4f8fc; color: #1a3f6f; font-family: "Nanum Gothic", sans-serif; }}
+  body {{ margin: 0; background: #f4f8fc; color: #1a3f6f; font-family: "Nanum Gothic", sans-serif; }}
   h1 {{ position: absolute; left: 84px; top: 330px; margin: 0; font-size: 76px; letter-spacing: -1px; }}
   p {{ position: absolute; left: 88px; top: 440px; margin: 0; font-size: 46px; color: #2b6cb0; }}
   svg {{ position: absolute; }}
@@ -41,19 +41,21 @@ def fields() -> str:
             shade = "#1a3f6f" if (i, j) == (3, 3) else "#f2a33a" if (i * 5 + j * 3) % 11 == 0 else "#dbe8f5"
             box = f'x="{j * step + 260}" y="{i * step}" width="{side}" height="{side}" rx="4"'
             parts.append(f'<rect {box} fill="{shade}" fill-opacity="0.9"/>')
-    return f'<svg style="left:640px;top:72px" width="480" height="210" viewBox="0 0 470 206">{"".join(parts)}</svg>'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" width="480" height="210" viewBox="0 0 470 206">{"".join(parts)}</svg>'
 
 
 def main() -> None:
-    """Write cover.png and favicon.ico."""
+    """Write fields.svg, cover.png and favicon.ico."""
+    (STATIC / "fields.svg").write_text(fields(), encoding="utf-8")
     english = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["title"]
     korean = yaml.safe_load((ROOT / "book/locale/ko/config.yml").read_text(encoding="utf-8"))["title"]
     logo = (STATIC / "logo.svg").read_text(encoding="utf-8")
     eye = logo.replace("<svg ", '<svg style="left:84px;top:84px" width="190" height="190" ', 1)
+    drawing = eye + fields().replace("<svg ", '<svg style="left:640px;top:72px" ', 1)
     with sync_playwright() as p:
         browser = p.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1200, "height": 630})
-        page.set_content(COVER.format(drawing=eye + fields(), english=english, korean=korean))
+        page.set_content(COVER.format(drawing=drawing, english=english, korean=korean))
         page.screenshot(path=STATIC / "cover.png")
         page.set_viewport_size({"width": 256, "height": 256})
         page.set_content(f'<body style="margin:0">{logo.replace("<svg ", "<svg width=256 height=256 ", 1)}</body>')
@@ -62,7 +64,7 @@ def main() -> None:
     cover = Image.open(STATIC / "cover.png").convert("P", palette=Image.Palette.ADAPTIVE, colors=64)
     cover.save(STATIC / "cover.png", optimize=True)
     favicon.save(STATIC / "favicon.ico", sizes=[(16, 16), (32, 32), (48, 48)])
-    print(f"Wrote {STATIC.relative_to(ROOT)}/cover.png and favicon.ico")
+    print(f"Wrote {STATIC.relative_to(ROOT)}/fields.svg, cover.png and favicon.ico")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Execute every notebook once and build the site: `python tools/site.py` → _site/en, _site/ko and a page that chooses."""
+"""Execute every notebook once and build both languages into _site/: `python tools/site.py`."""
 
 from __future__ import annotations
 
@@ -118,7 +118,8 @@ def execute(path: Path, timeout: int) -> tuple[nbformat.NotebookNode, float]:
     try:
         client.execute(env=os.environ | {"BOOK_STATIC": "1"})
     except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
-        raise BuildError(f"{_relative(path)}, cell {at['cell']}: {type(error).__name__}\n{error}") from error
+        trace = re.sub(r"\x1b\[[0-9;]*m", "", str(error))  # IPython's colours
+        raise BuildError(f"{_relative(path)}, cell {at['cell']}: {type(error).__name__}\n{trace}") from error
     seconds = time.perf_counter() - begin
     print(f" · {seconds:.1f} s", flush=True)
     return notebook, seconds
@@ -206,8 +207,10 @@ def build_language(root: Path, language: str) -> Path:
 def write_root_pages(root: Path, site: Path, base: str) -> None:
     """Above both languages: the page that chooses one, the page for a wrong address, the map for search engines."""
     templates = Environment(loader=FileSystemLoader(root / "book" / "_templates" / "site"), autoescape=True)
-    both = {language: {p.name for p in (site / language).glob("*.html")} - {"search.html", "genindex.html"}
-            for language in LANGUAGES}
+    both = {
+        language: {p.name for p in (site / language).glob("*.html")} - {"search.html", "genindex.html"}
+        for language in LANGUAGES
+    }
     facts = {
         "titles": {language: load_settings(root, language)["title"] for language in LANGUAGES},
         "base": base,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from html import escape
+from pathlib import Path
 
 from docutils import nodes
 from myst_nb.sphinx_ import HideCodeCellNode
@@ -17,62 +19,37 @@ LOCALES = {"en": "en_US", "ko": "ko_KR"}
 def add_language_context(app, pagename, templatename, context, doctree):
     """Give templates the address of the same page in the other language, and the head its tags."""
     context["without_icon_loaders"] = without_icon_loaders
-    other, base = app.config.book_other_language, app.config.book_base_url
-    up = "../" * pagename.count("/")
-    page = f"{pagename}.html"
-    address = {app.config.language: page}
+    language, other, base = app.config.language, app.config.book_other_language, app.config.book_base_url
+    above, page = f"{context['content_root']}../", f"{pagename}.html"
     if other:
-        context["other_language"] = {"code": other, "name": NAMES[other], "url": f"{up}../{other}/{page}"}
-        address[other] = f"../{other}/{page}"
+        context["other_language"] = {"code": other, "name": NAMES[other], "url": f"{above}{other}/{page}"}
     if doctree is None:  # the search page: nothing to describe or to share
         return
 
-    tags = [_link("alternate", _absolute(base, lang, page) or up + address[lang], hreflang=lang) for lang in address]
-    if base:
-        tags.append(_link("alternate", base, hreflang="x-default"))
-    tags.append('<link rel="icon" type="image/svg+xml" href="{}">'.format(context["pathto"]("_static/logo.svg", 1)))
-    tags += _social_tags(app, context, doctree, base and base + "cover.png")
-    context["metatags"] = context.get("metatags", "") + "\n".join(tags)
+    tags = [f'<link rel="icon" type="image/svg+xml" href="{context["pathto"]("_static/logo.svg", 1)}">']
+    if other:
+        versions = {code: f"{base or above}{code}/{page}" for code in sorted((language, other))}
+        versions["x-default"] = base or above
+        tags += [f'<link rel="alternate" hreflang="{code}" href="{url}">' for code, url in versions.items()]
+    context["metatags"] = context.get("metatags", "") + "\n".join(tags + _social_tags(app, context, doctree))
 
 
-def _social_tags(app, context, doctree, cover):
-    """Description and Open Graph tags of one page."""
-    lang, description = app.config.language, describe(doctree)
-    # A page may bring its own description (html_meta in its front matter); Sphinx has written it then.
-    tags = [] if 'name="description"' in context.get("metatags", "") else [_meta("name", "description", description)]
+def _social_tags(app, context, doctree):
+    """Open Graph tags: what a shared link shows."""
+    # Every source has a description; Sphinx has written it as a meta element by now.
+    described = (meta["content"] for meta in doctree.findall(nodes.meta) if meta.get("name") == "description")
+    base = app.config.book_base_url
     facts = {
         "og:type": "article",
         "og:site_name": app.config.html_title,
         "og:title": app.env.titles[context["pagename"]].astext(),
-        "og:description": description,
-        "og:locale": LOCALES[lang],
-        "og:image": cover or context["pathto"]("_static/cover.png", 1),
+        "og:description": next(described, None),
+        "og:locale": LOCALES[app.config.language],
+        "og:image": f"{base}cover.png" if base else context["pathto"]("_static/cover.png", 1),
         "og:image:alt": app.config.html_title,
         "og:url": context.get("pageurl"),
     }
-    return tags + [_meta("property", key, value) for key, value in facts.items() if value]
-
-
-def describe(doctree, length: int = 155) -> str:
-    """The first paragraph made of sentences, cut at a word; badges and lines of facts do not count."""
-    for paragraph in doctree.findall(nodes.paragraph):
-        text = " ".join(paragraph.astext().split())
-        if len(text) >= 25 and text[-1] in ".?!" and not isinstance(paragraph.parent, nodes.list_item):
-            return text if len(text) <= length else text[:length].rsplit(" ", 1)[0] + " …"
-    title = next(iter(doctree.findall(nodes.title)), None)
-    return title.astext() if title else ""
-
-
-def _absolute(base: str, lang: str, page: str) -> str:
-    return f"{base}{lang}/{page}" if base else ""
-
-
-def _link(rel: str, href: str, hreflang: str) -> str:
-    return f'<link rel="{rel}" hreflang="{hreflang}" href="{escape(href)}">'
-
-
-def _meta(kind: str, key: str, value: str) -> str:
-    return f'<meta {kind}="{key}" content="{escape(value)}">'
+    return [f'<meta property="{key}" content="{escape(value)}">' for key, value in facts.items() if value]
 
 
 def visit_hidden_cell(self, node):
@@ -106,7 +83,14 @@ def without_icon_loaders(head: str) -> str:
     return re.sub(r'<link rel="preload" as="font"[^>]*>|<script src="[^"]*/fontawesome/[^"]*"></script>', "", head)
 
 
+def code_and_words() -> str:
+    """Hash of these extensions and the catalogues; Sphinx itself would not notice that they changed."""
+    files = [*Path(__file__).parent.glob("*.py"), *(Path(__file__).parents[1] / "locale").rglob("*.po")]
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(files))).hexdigest()
+
+
 def setup(app):
+    app.add_config_value("book_code_and_words", code_and_words(), "env", str)
     app.add_config_value("book_other_language", "", "html", str)
     app.add_config_value("book_base_url", "", "html", str)
     for extension in ("execution", "korean_search", "claims_ledger"):

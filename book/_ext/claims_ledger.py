@@ -1,4 +1,4 @@
-"""The claims ledger: verdicts are read from the outputs of executed notebooks, so the page cannot disagree with them."""
+"""The claims ledger: read from the outputs of executed notebooks, so that the page cannot disagree with them."""
 
 from __future__ import annotations
 
@@ -27,50 +27,35 @@ class ClaimsLedger(SphinxDirective):
 def collect(app, doctree):
     """Remember what this page's notebook reports; myst-nb has just written it, executed, beside the output."""
     docname = app.env.docname
-    executed = Path(app.env.mystnb_config.output_folder, f"{docname}.ipynb")
-    if "kernelspec" in app.env.metadata[docname] and executed.is_file():
-        _store(app.env)[docname] = reported(json.loads(executed.read_text(encoding="utf-8")))
+    if "kernelspec" in app.env.metadata[docname]:
+        executed = Path(app.env.mystnb_config.output_folder, f"{docname}.ipynb")
+        found = claims.collect(json.loads(executed.read_text(encoding="utf-8")), f"{docname}.ipynb")
+        app.env.book_claims = getattr(app.env, "book_claims", {}) | {docname: found}
 
 
-def reported(notebook: dict) -> list[tuple[int, dict]]:
-    """(cell number from 1, claim record) for every claim in a notebook's outputs."""
-    return [
-        (number, output["data"][claims.MIME])
-        for number, cell in enumerate(notebook["cells"], start=1)
-        for output in cell.get("outputs", [])
-        if claims.MIME in output.get("data", {})
-    ]
+def forget(app, env, docname):
+    """A page that will be read again or is gone."""
+    getattr(env, "book_claims", {}).pop(docname, None)
+
+
+def records(env) -> list[dict]:
+    """What all notebooks report, in their order."""
+    return [record for _, found in sorted(getattr(env, "book_claims", {}).items()) for record in found]
 
 
 def check(app, env):
     """Stop when a claim is unknown or reported twice; ask for the ledger to be written again."""
-    known, seen = claims.load(), {}
-    for docname, found in sorted(_store(env).items()):
-        for number, record in found:
-            here = f"{docname}, cell {number}"
-            if record["id"] not in known:
-                raise ExtensionError(f"{here}: claim {record['id']!r} is not in book/claims.yml")
-            if record["id"] in seen:
-                raise ExtensionError(f"{here}: claim {record['id']} was already reported by {seen[record['id']]}")
-            seen[record["id"]] = here
+    try:
+        claims.ledger(records(env))
+    except ValueError as error:
+        raise ExtensionError(str(error)) from error
     return list(getattr(env, "book_ledger_pages", ()))
 
 
 def fill(app, doctree, docname):
     """Put the table where the directive stood."""
     for node in list(doctree.findall(LedgerNode)):
-        records = [record for found in _store(app.env).values() for _, record in found]
-        node.replace_self(nodes.raw("", claims.ledger_html(records, app.config.language), format="html"))
-
-
-def _store(env) -> dict[str, list[tuple[int, dict]]]:
-    if not hasattr(env, "book_claims"):
-        env.book_claims = {}
-    return env.book_claims
-
-
-def forget(app, env, docname):
-    _store(env).pop(docname, None)
+        node.replace_self(nodes.raw("", claims.ledger_html(records(app.env), app.config.language), format="html"))
 
 
 def setup(app):

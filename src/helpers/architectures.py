@@ -6,13 +6,14 @@ from functools import partial
 from typing import Any
 
 import torch
-from timm.layers import GroupNormAct, StdConv2d
+from timm.layers import GroupNormAct, PatchEmbed, StdConv2d
 from timm.models.mlp_mixer import MlpMixer
 from timm.models.resnetv2 import ResNetV2
-from timm.models.vision_transformer import VisionTransformer
+from timm.models.vision_transformer import Attention, Block, VisionTransformer
 from torch import Tensor, nn
 
 from .data import CIFAR_MEAN, CIFAR_STD
+from .positions import PositionBlock, RelativeAttention, add_positions
 
 SIDE, PATCH, CLASSES = 32, 4, 10
 
@@ -30,18 +31,39 @@ def build(kind: str, seed: int, **options: Any) -> nn.Module:
 
 
 def vit(width: int = 96, depth: int = 6, heads: int = 8, pool: str = "token", positions: str = "sincos",
-        patch_drop: float = 0.0) -> VisionTransformer:
-    """A ViT on 8×8 patches of 4 pixels. `qk_norm` keeps short training stable; the papers do not use it."""
+        where: str = "stem", patch_drop: float = 0.0, stem: str = "patches") -> VisionTransformer:
+    """A ViT on an 8×8 grid. `qk_norm` keeps short training stable; the papers do not use it.
+
+    `positions`: "learn" (the papers'), "sincos" (learned too, from a 2-D start), or the ablation's "none", "1d", "2d",
+    "relative", with `where` "stem", "every" or "shared" block. `stem`: "patches" of 4 pixels, or "conv" for the hybrid.
+    """
+    timms_own = positions in ("learn", "sincos")
     model = VisionTransformer(
         img_size=SIDE, patch_size=PATCH, embed_dim=width, depth=depth, num_heads=heads, num_classes=CLASSES,
         class_token=pool == "token", global_pool=pool, weight_init="jax", qk_norm=True, patch_drop_rate=patch_drop,
-        pos_embed="none" if positions == "none" else "learn")
+        pos_embed="learn" if timms_own else "none", embed_layer=ConvStem if stem == "conv" else PatchEmbed,
+        block_fn=Block if timms_own else PositionBlock, attn_layer=RelativeAttention if positions == "relative" else Attention)
     if positions == "sincos":
         prefix = model.num_prefix_tokens
         with torch.no_grad():
             model.pos_embed[:, :prefix] = 0
             model.pos_embed[:, prefix:] = sincos_2d(SIDE // PATCH, width)
+    elif positions in ("1d", "2d", "relative"):
+        add_positions(model, positions, where)
+    elif positions not in ("learn", "none"):
+        raise ValueError(f"Unknown positions {positions!r}; use learn, sincos, none, 1d, 2d or relative.")
     return model
+
+
+class ConvStem(PatchEmbed):
+    """The hybrid's embedding: two stride-2 convolutions, then 1×1 patches of their map, [n,3,32,32] → [n,64,width]."""
+
+    def __init__(self, embed_dim: int, **options: Any):
+        super().__init__(embed_dim=embed_dim, **options)
+        half = embed_dim // 2
+        self.proj = nn.Sequential(
+            StdConv2d(3, half, 3, stride=2, padding=1), GroupNormAct(half, 8),
+            StdConv2d(half, embed_dim, 3, stride=2, padding=1), GroupNormAct(embed_dim, 8), nn.Conv2d(embed_dim, embed_dim, 1))
 
 
 def sincos_2d(grid: int, width: int) -> Tensor:

@@ -1,17 +1,14 @@
 """Minibatch CKA of every pair of layers of one or two models, in one forward pass per model.
 
-Each tapped layer is turned into its U-centred Gram matrix inside the hook, so its features are freed at once
-and an in-place operation that follows cannot change them. With u_i the upper triangle of layer i's matrix,
-⟨U(K_i), U(K_j)⟩ = 2 u_i · u_j, so one product of the stacked triangles gives HSIC₁ of all pairs.
+Each tapped layer is turned into its Gram matrix inside the hook, so its features are freed at once and an
+in-place operation that follows cannot change them; `HSICSums` adds up HSIC₁ of all pairs over minibatches.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import partial
 from itertools import zip_longest
 from typing import Any
 
@@ -21,7 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from . import plots
-from .device import borrowed, float64_device, pick_device
+from .device import borrowed, pick_device
 from .images import (
     ImageSource,
     batches,
@@ -32,7 +29,7 @@ from .images import (
     to_model,
     with_progress,
 )
-from .similarity import SMALLEST_BATCH, gram, u_centre
+from .similarity import SMALLEST_BATCH, HSICSums, See
 from .taps import Tap, find, tapped
 
 
@@ -89,22 +86,42 @@ def cka(
     place = pick_device(device)
     models = [model] if other is None else [model, other]
     sources = [images] if other_images is None else [images, other_images]
-    _check_sources(models, sources, passes)
+    check_sources(models, sources, passes)
     names = [layers, other_layers]
-    sums: _HSICSums | None = None
+    sums: HSICSums | None = None
     with ExitStack() as stack, torch.no_grad():
         for m in models:
             stack.enter_context(borrowed(m, place))
-        for batch in _minibatches(sources, batch_size, passes, progress):
+        for batch in minibatches(sources, batch_size, passes, progress):
             inputs = [to_model(batch[min(i, len(batch) - 1)], m, place) for i, m in enumerate(models)]
-            if sums is None:
-                sums = _HSICSums([find(m, names[i], inputs[i]) for i, m in enumerate(models)], place)
-            sums.add(models, inputs)
+            if sums is None:  # the first batch tells in which order the layers run
+                wanted = [find(m, names[i], inputs[i]) for i, m in enumerate(models)]
+                sums = HSICSums([tap.name for taps in wanted for tap in taps], place)
+            with sums.minibatch(len(inputs[0])) as see:
+                _forward(models, inputs, wanted, see)
     assert sums is not None  # an empty source has raised before
-    return sums.result(passes)
+    return _result(sums, wanted, passes)
 
 
-def _check_sources(models: list[nn.Module], sources: list[ImageSource], passes: int) -> None:
+def _forward(models: list[nn.Module], inputs: list[Tensor], wanted: list[list[Tap]], see: See) -> None:
+    """Run every model on its batch; layers are numbered on from one model to the next."""
+    first = 0
+    for model, x, taps in zip(models, inputs, wanted, strict=True):
+        with tapped(model, taps, see, first):
+            model(x)
+        first += len(taps)
+
+
+def _result(sums: HSICSums, wanted: list[list[Tap]], passes: int) -> CKA:
+    first, values = len(wanted[0]), sums.cka().numpy()
+    mine = (values[:first, :first], sums.names[:first], sums.n_images // passes, sums.batch_size)
+    if len(wanted) == 1:
+        return CKA(*mine)
+    return CKA(*mine, values[first:, first:], values[:first, first:], sums.names[first:])
+
+
+def check_sources(models: list[nn.Module], sources: list[ImageSource], passes: int) -> None:
+    """Refuse images that cannot be shown to these models, or not that many times."""
     if passes < 1:
         raise ValueError(f"passes must be at least 1, not {passes}")
     if len(sources) > len(models):
@@ -118,7 +135,7 @@ def _check_sources(models: list[nn.Module], sources: list[ImageSource], passes: 
         raise ValueError("a loader makes the same minibatches on every pass: for passes > 1 pass a dataset or tensor")
 
 
-def _minibatches(
+def minibatches(
     sources: list[ImageSource], batch_size: int, passes: int, progress: bool
 ) -> Iterator[tuple[Tensor, ...]]:
     """One batch [n, ...] per source; the first pass in order, further ones in random order k, the same for all."""
@@ -134,68 +151,3 @@ def _minibatches(
         if len({len(part) for part in batch}) > 1:
             raise ValueError("images and other_images do not give the same number of images")
         yield batch
-
-
-class _HSICSums:
-    """HSIC₁ of all layer pairs of all models, summed over minibatches."""
-
-    def __init__(self, wanted: list[list[Tap]], device: torch.device) -> None:
-        self.wanted = wanted
-        self.names = [tap.name for taps in wanted for tap in taps]
-        self.options: Any = {"dtype": torch.float64, "device": float64_device(device)}
-        self.hsic = torch.zeros(len(self.names), len(self.names), **self.options)
-        self.scale = torch.zeros(len(self.names), **self.options)
-        self.n_images = self.batch_size = 0
-
-    def add(self, models: list[nn.Module], inputs: list[Tensor]) -> None:
-        """One minibatch, [n, ...] for each model."""
-        n = len(inputs[0])
-        upper = tuple(torch.triu_indices(n, n, 1, device=self.hsic.device))
-        triangles = torch.full((len(self.names), n * (n - 1) // 2), torch.nan, **self.options)
-
-        def visit(first: int, i: int, features: Tensor) -> None:
-            i += first
-            if len(features) != n:
-                raise ValueError(f"layer {self.names[i]!r} gives {len(features)} rows for {n} images, not one each")
-            k = _gram_above_rounding(features)
-            self.scale[i] += (k.trace() / n) ** 2
-            triangles[i] = u_centre(k)[upper]
-
-        first = 0
-        for model, x, taps in zip(models, inputs, self.wanted, strict=True):
-            with tapped(model, taps, partial(visit, first)):
-                model(x)
-            first += len(taps)
-        self._require_finite(triangles)
-        self.hsic += (triangles @ triangles.T) * (2 / (n * (n - 3)))
-        self.n_images += n
-        self.batch_size = max(self.batch_size, n)
-
-    def _require_finite(self, triangles: Tensor) -> None:
-        broken = ~triangles.isfinite().all(dim=1)
-        if broken.any():
-            names = [name for name, bad in zip(self.names, broken.tolist(), strict=True) if bad]
-            raise ValueError(f"NaN or Inf in the activations of {names[0]!r} ({len(names)} layers in all)")
-
-    def result(self, passes: int) -> CKA:
-        """The ratio, at last; NaN where a layer is constant."""
-        own = self.hsic.diagonal()
-        defined = own > 1e-12 * self.scale  # below: U-centring left nothing but float32 rounding
-        matrix = self.hsic / (own[:, None] * own[None, :]).sqrt()
-        matrix[~defined, :] = matrix[:, ~defined] = torch.nan
-        if not defined.all():
-            names = [name for name, fine in zip(self.names, defined.tolist(), strict=True) if not fine]
-            warnings.warn(f"CKA is undefined (NaN) for layers that are the same for all images: {', '.join(names)}",
-                          stacklevel=3)
-        first, values = len(self.wanted[0]), matrix.cpu().numpy()
-        mine = (values[:first, :first], self.names[:first], self.n_images // passes, self.batch_size)
-        if len(self.wanted) == 1:
-            return CKA(*mine)
-        return CKA(*mine, values[first:, first:], values[:first, first:], self.names[first:])
-
-
-def _gram_above_rounding(features: Tensor) -> Tensor:
-    """Centred Gram [n, n] of [n, ...]; all zeros when the examples differ by no more than rounding."""
-    k = gram(features, centred=True)
-    size = features[0].float().square().sum().to(k)
-    return k * (k.trace() / len(k) > (4 * torch.finfo(features.dtype).eps) ** 2 * size)

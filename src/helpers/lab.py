@@ -12,8 +12,10 @@ import hashlib
 import json
 import math
 import os
+import signal
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -31,6 +33,7 @@ from tqdm.auto import tqdm
 
 from . import architectures
 from .data import cifar10, normalise
+from .device import device_of, pick_device
 
 HERE = Path(__file__).parent
 WEIGHTS = HERE / "weights"
@@ -60,14 +63,15 @@ def untrained(name: str, seed: int | None = None) -> nn.Module:
 class Trainer:
     """One run in memory: model, running average, optimiser, step; everything else follows from the recipe."""
 
-    def __init__(self, name: str, run: dict[str, Any], train: tuple[Tensor, Tensor], test: tuple[Tensor, Tensor]):
-        self.name, self.run, self.test = name, run, test
+    def __init__(self, name: str, run: dict[str, Any], train: tuple[Tensor, Tensor], test: tuple[Tensor, Tensor],
+                 device: str | None = None):
+        self.name, self.run, self.test, self.device = name, run, test, pick_device(device)
         kept = int(len(train[0]) * run["fraction"])
         self.images, self.labels = train[0][:kept], train[1][:kept]
         self.steps = run["images_seen"] // run["batch"]
         self.step, self.seconds, self.curve = 0, 0.0, []  # type: int, float, list[dict[str, float]]
         self.model = architectures.build(seed=run["seed"], **run["model"]).train()
-        self.model.to(memory_format=torch.channels_last)  # a third faster for convolutions on a CPU
+        self.model.to(self.device, memory_format=torch.channels_last)  # a third faster for convolutions on a CPU
         self.average = AveragedModel(self.model, multi_avg_fn=get_ema_multi_avg_fn(run["ema"]))
         self.optimizer = make_optimizer(self.model, run)
         self.peak_lr = [group["lr"] for group in self.optimizer.param_groups]
@@ -81,8 +85,8 @@ class Trainer:
             self.model.patch_drop = nn.Identity()
         torch.manual_seed(self.run["seed"] * 1_000_003 + self.step)
         chosen = self.batch_indices()
-        loss = F.cross_entropy(self.model(normalise(augment(self.images[chosen]))), self.labels[chosen],
-                               label_smoothing=self.run["label_smoothing"])
+        inputs, labels = normalise(augment(self.images[chosen]).to(self.device)), self.labels[chosen].to(self.device)
+        loss = F.cross_entropy(self.model(inputs), labels, label_smoothing=self.run["label_smoothing"])
         if not math.isfinite(loss.item()):
             raise FloatingPointError(f"{self.name}: the loss is {loss.item()} at step {self.step}; lower `lr` in runs.yml.")
         self.optimizer.zero_grad(set_to_none=True)
@@ -148,7 +152,8 @@ def accuracy(model: nn.Module, images: Tensor, labels: Tensor, batch: int = 500)
     """Share of uint8 images [N,3,32,32] that the model classifies rightly."""
     was_training = model.training
     model.eval()
-    right = sum(int((model(normalise(x)).argmax(1) == y).sum())
+    device = device_of(model)
+    right = sum(int((model(normalise(x.to(device))).argmax(1).cpu() == y).sum())
                 for x, y in zip(images.split(batch), labels.split(batch), strict=True))
     model.train(was_training)
     return right / len(images)
@@ -157,15 +162,14 @@ def accuracy(model: nn.Module, images: Tensor, labels: Tensor, batch: int = 500)
 def fit(trainer: Trainer, folder: Path, curve_points: int = 40, evaluate_on: int = 2000) -> nn.Module:
     """Train to the end, resuming from `folder/state.pt` if it is there; returns the averaged network."""
     folder.mkdir(parents=True, exist_ok=True)
-    saved = folder / "state.pt"
-    if saved.exists():
-        trainer.load_state(torch.load(saved, weights_only=True))
+    if (saved := folder / "state.pt").exists():
+        trainer.load_state(torch.load(saved, weights_only=True, map_location=trainer.device))
     images, labels = (part[:evaluate_on] for part in trainer.test)
     marks = {round(trainer.steps * i / curve_points) for i in range(1, curve_points + 1)}
     bar = tqdm(total=trainer.steps, initial=trainer.step, desc=trainer.name, unit="step", mininterval=5)
     started = last_save = time.monotonic()
     before = trainer.seconds
-    try:
+    with bar, stop_between_steps() as stop:
         while trainer.step < trainer.steps:
             loss = trainer.train_step()
             bar.update()
@@ -174,13 +178,24 @@ def fit(trainer: Trainer, folder: Path, curve_points: int = 40, evaluate_on: int
                 trainer.curve.append(dict(images=trainer.step * trainer.run["batch"], loss=loss, accuracy=score))
                 bar.set_postfix(accuracy=f"{score:.1%}", loss=f"{loss:.2f}")
             trainer.seconds = before + time.monotonic() - started
-            if time.monotonic() - last_save > SAVE_EVERY:
+            if stop or trainer.step == trainer.steps or time.monotonic() - last_save > SAVE_EVERY:
                 save_state(trainer, folder)
                 last_save = time.monotonic()
-    finally:
-        save_state(trainer, folder)
-        bar.close()
+            if stop:
+                raise KeyboardInterrupt(f"{trainer.name} stopped after step {trainer.step}; the same command goes on from there")
     return trainer.average.module
+
+
+@contextmanager
+def stop_between_steps() -> Iterator[list[int]]:
+    """Ctrl-C and termination fill the list instead of breaking a step in the middle, which could not be resumed exactly."""
+    asked: list[int] = []
+    previous = {number: signal.signal(number, lambda got, _: asked.append(got)) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield asked
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
 
 
 def save_state(trainer: Trainer, folder: Path) -> None:
@@ -197,8 +212,8 @@ def ship(trainer: Trainer, model: nn.Module, out: Path) -> dict[str, Any]:
     """Write float16 weights and the manifest entry; the accuracy is that of the file as written."""
     out.mkdir(parents=True, exist_ok=True)
     path = out / f"{trainer.name}.safetensors"
-    save_file({k: v.half().contiguous() for k, v in model.state_dict().items()}, path)
-    model.load_state_dict({k: v.float() for k, v in load_file(path).items()})
+    save_file({key: value.half().cpu().contiguous() for key, value in model.state_dict().items()}, path)
+    model.load_state_dict({key: value.float() for key, value in load_file(path).items()})
     entry = dict(
         recipe=trainer.run, images_seen=trainer.step * trainer.run["batch"], minutes=round(trainer.seconds / 60, 1),
         test_accuracy=accuracy(model, *trainer.test), parameters=sum(p.numel() for p in model.parameters()),

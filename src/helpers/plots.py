@@ -76,18 +76,31 @@ def _thin(names: Sequence[str], most: int = 20) -> list[str]:
     return [name if i % step == 0 else "" for i, name in enumerate(names)]
 
 
-def lines(series: dict[str, np.ndarray], *, x: str, y: str, ax: Any = None, log: bool = False) -> Axes:
-    """Curves [points] by name over the index 0, 1, …; names starting with `_` are dashed grey reference levels."""
+def lines(series: dict[str, np.ndarray], *, x: str, y: str, at: np.ndarray | None = None, ax: Any = None) -> Axes:
+    """Curves [points] by name over `at` (default 0, 1, …); a name that starts with `_` is a dashed grey reference."""
     with look():
         (ax,) = panels(1, ax, size=(5.2, 3.4))
         for name, values in series.items():
-            if name.startswith("_"):
-                ax.plot(np.arange(len(values)), values, ls="--", lw=1, color="0.5", label=name[1:])
-            else:
-                ax.plot(np.arange(len(values)), values, marker="o", ms=3, label=name)
-        ax.set(xlabel=x, ylabel=y, yscale="log" if log else "linear")
+            reference = name.startswith("_")
+            style = {"ls": "--", "lw": 1, "color": "0.5"} if reference else {"marker": "o", "ms": 3}
+            ax.plot(np.arange(len(values)) if at is None else at, values, label=name.removeprefix("_"), **style)
+        ax.set(xlabel=x, ylabel=y)
         if len(series) > 1:
             ax.legend(frameon=False, fontsize=8)
+        sns.despine(ax=ax)
+        return ax
+
+
+def dots(values: np.ndarray, *, x: str, y: str, level: float | None = None, ax: Any = None) -> Axes:
+    """One dot per entry of [columns, dots], column after column; `level` is a dashed reference line."""
+    with look():
+        (ax,) = panels(1, ax, size=(5.2, 3.4))
+        column = np.repeat(np.arange(len(values)), values.shape[1])
+        sns.scatterplot(x=column, y=values.ravel(), ax=ax, s=18, alpha=0.8, linewidth=0)
+        if level is not None:
+            ax.axhline(level, ls="--", lw=1, color="0.5")
+        ax.set(xlabel=x, ylabel=y, ylim=(0, None))
+        ax.xaxis.get_major_locator().set_params(integer=True)
         sns.despine(ax=ax)
         return ax
 

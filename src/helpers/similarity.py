@@ -8,6 +8,11 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -100,3 +105,62 @@ def _check_grams(k: Tensor, l: Tensor, smallest: int) -> int:
     if len(k) < smallest:
         raise ValueError(f"{len(k)} examples are too few: this estimate needs at least {smallest}")
     return len(k)
+
+
+See = Callable[[int, Tensor], None]
+
+
+class HSICSums:
+    """HSIC₁ of all pairs of `names`, summed over minibatches.
+
+    With u_i the upper triangle of layer i's U-centred Gram matrix, ⟨U(K_i), U(K_j)⟩ = 2 u_i · u_j: one product of
+    the stacked triangles gives every pair. Memory is one triangle per layer, whatever the number of images.
+    """
+
+    def __init__(self, names: list[str], device: torch.device) -> None:
+        self.names = names
+        self.options: Any = {"dtype": torch.float64, "device": float64_device(device)}
+        self.hsic = torch.zeros(len(names), len(names), **self.options)
+        self.scale = torch.zeros(len(names), **self.options)
+        self.n_images = self.batch_size = 0
+
+    @contextmanager
+    def minibatch(self, n: int) -> Iterator[See]:
+        """Inside, call see(i, features [n, ...]) once for every layer i."""
+        upper = tuple(torch.triu_indices(n, n, 1, device=self.hsic.device))
+        triangles = torch.full((len(self.names), n * (n - 1) // 2), torch.nan, **self.options)
+
+        def see(i: int, features: Tensor) -> None:
+            if len(features) != n:
+                raise ValueError(f"layer {self.names[i]!r} gives {len(features)} rows for {n} images, not one each")
+            k = _gram_above_rounding(features)
+            self.scale[i] += (k.trace() / n) ** 2
+            triangles[i] = u_centre(k)[upper]
+
+        yield see
+        if not triangles.isfinite().all():
+            broken = [name for name, row in zip(self.names, triangles, strict=True) if not row.isfinite().all()]
+            raise ValueError(f"NaN or Inf in the activations of {broken[0]!r} ({len(broken)} layers in all)")
+        self.hsic += (triangles @ triangles.T) * (2 / (n * (n - 3)))
+        self.n_images += n
+        self.batch_size = max(self.batch_size, n)
+
+    def cka(self) -> Tensor:
+        """CKA of all pairs [L, L] on the CPU; NaN, and a warning, where a layer is the same for all images."""
+        own = self.hsic.diagonal()
+        defined = own > 1e-12 * self.scale  # below this U-centring has left nothing but float32 rounding
+        matrix = self.hsic / (own[:, None] * own[None, :]).sqrt()
+        matrix[~defined, :] = matrix[:, ~defined] = torch.nan
+        if not defined.all():
+            names = [name for name, fine in zip(self.names, defined.tolist(), strict=True) if not fine]
+            warnings.warn(f"CKA is undefined (NaN) for layers that are the same for all images: {', '.join(names)}",
+                          stacklevel=4)
+        return matrix.cpu()
+
+
+def _gram_above_rounding(features: Tensor) -> Tensor:
+    """Centred Gram [n, n] of [n, ...]; all zeros when the examples differ by no more than rounding."""
+    features = features if features.is_floating_point() else features.float()
+    k = gram(features, centred=True)
+    size = features[0].float().square().sum().to(k)
+    return k * (k.trace() / len(k) > (4 * torch.finfo(features.dtype).eps) ** 2 * size)

@@ -65,7 +65,7 @@ def find(model: nn.Module, names: Iterable[str] | None, images: Tensor | None) -
     order = trace(model, images)
     parts = {path: block_taps(path, block, order) for path, block in outer_blocks(model, order)}
     places = {name: place for part in parts.values() for name, place in part.items()}
-    transformers = [path for path in parts if _is_transformer(model.get_submodule(path))]
+    transformers = [path for path in parts if is_transformer(model.get_submodule(path))]
     if transformers:
         places["embed"] = (transformers[0], "in", 0)
     if names in (None, "blocks", "all"):
@@ -128,7 +128,7 @@ def outer_blocks(model: nn.Module, order: Order) -> list[tuple[str, nn.Module]]:
 def block_taps(path: str, block: nn.Module, order: Order) -> dict[str, Place]:
     """Name → place of every tap in one block, its output included."""
     children = [name for name, _ in block.named_children() if (f"{path}.{name}", "out", 0) in order]
-    if _is_transformer(block):
+    if is_transformer(block):
         local = _transformer_places(path, block, order)
     else:
         conv_like = [name for name in children if re.fullmatch(r"(conv|bn|norm|act)\d", name)]
@@ -140,7 +140,7 @@ def block_taps(path: str, block: nn.Module, order: Order) -> dict[str, Place]:
     return {name: place for name, place in places.items() if place in order} | {path: (path, "out", 0)}
 
 
-def _is_transformer(block: nn.Module) -> bool:
+def is_transformer(block: nn.Module) -> bool:
     """Two residual branches, token mixing and MLP, and nothing else."""
     parts = {name for name, child in block.named_children() if any(True for _ in child.parameters())}
     return parts <= _TRANSFORMER_PARTS and {"norm1", "norm2"} <= parts
@@ -203,8 +203,10 @@ def _place(name: str, places: dict[str, Place], model: nn.Module, order: Order) 
 
 
 @contextmanager
-def tapped(model: nn.Module, wanted: list[Tap], visit: Callable[[int, Tensor], None]) -> Iterator[None]:
-    """For one forward pass: as soon as tap i is computed, `visit(i, tensor)`; nothing is kept."""
+def tapped(
+    model: nn.Module, wanted: list[Tap], visit: Callable[[int, Tensor], None], first: int = 0
+) -> Iterator[None]:
+    """For one forward pass: `visit(i, tensor)` as soon as tap i (counted from `first`) is computed; nothing is kept."""
     handles = []
 
     def listen(i: int, tap: Tap) -> Callable[..., None]:
@@ -217,7 +219,7 @@ def tapped(model: nn.Module, wanted: list[Tap], visit: Callable[[int, Tensor], N
         return hook
 
     try:
-        for i, tap in enumerate(wanted):
+        for i, tap in enumerate(wanted, first):
             module = model.get_submodule(tap.path)
             register: Any = module.register_forward_pre_hook if tap.side == "in" else module.register_forward_hook
             handles.append(register(listen(i, tap), with_kwargs=True))
@@ -230,5 +232,5 @@ def tapped(model: nn.Module, wanted: list[Tap], visit: Callable[[int, Tensor], N
 def _first_tensor(value: Any, name: str) -> Tensor:
     for item in value if isinstance(value, (tuple, list)) else (value,):
         if isinstance(item, Tensor):
-            return item.detach()
+            return item
     raise TypeError(f"layer {name!r} gives {type(value).__name__}, not a tensor")

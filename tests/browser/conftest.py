@@ -15,7 +15,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 SUBPATH = "/seminar/room-1"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-FLAGS = "--no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync".split()
+FLAGS = [f"--{x}" for x in ("no-sandbox", "disable-gpu", "disable-sync")]
+FLAGS += ["--disable-background-networking", "--disable-component-update"]  # Chromium's own requests
 
 
 def pytest_collection_modifyitems(items):
@@ -35,6 +36,14 @@ def site() -> Path:
 class _BelowSubpath(SimpleHTTPRequestHandler):
     def translate_path(self, path: str) -> str:
         return super().translate_path(path.removeprefix(SUBPATH) if path.startswith(SUBPATH) else "/outside")
+
+    def send_error(self, code, message=None, explain=None) -> None:
+        """A wrong address gets the book's own page, as on GitHub Pages."""
+        body = Path(self.directory, "404.html").read_bytes()
+        self.send_response(code)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.end_headers()
+        self.wfile.write(body)
 
     def log_message(self, *args) -> None:
         """Say nothing."""
@@ -68,6 +77,7 @@ class Visitor:
     def __init__(self, browser, own: str, **options):
         self.troubles: list[str] = []
         self.context = browser.new_context(**options)
+        self.context.set_default_timeout(120_000)  # a busy machine is no failure of the site
         self.context.route("**/*", lambda route: self._let_through(route, own))
         self.page = self.context.new_page()
         self.page.on("console", lambda m: self._note(m.type == "error", f"console: {m.text}"))

@@ -15,7 +15,7 @@ import nbformat
 import pytest
 from playwright.sync_api import Page, expect
 
-pytest.importorskip("jupyterlab", reason="JupyterLab is not installed (pip install jupyterlab), so no widget was tried live")
+pytest.importorskip("jupyterlab", reason="JupyterLab is not installed, so no explorer was tried live")
 
 TOKEN = "explorer-test"
 MINUTE = 60_000
@@ -59,13 +59,19 @@ def start_lab(tmp_path: Path):
         (config / "labconfig").mkdir(parents=True)
         (config / "labconfig" / "page_config.json").write_text(json.dumps(page_config))
         write_notebook(tmp_path)
-        own = {"JUPYTER_CONFIG_DIR": config, "JUPYTER_RUNTIME_DIR": tmp_path / "run", "JUPYTERLAB_SETTINGS_DIR": config,
-               "JUPYTERLAB_WORKSPACES_DIR": config, "IPYTHONDIR": tmp_path / "ipython"}
+        own = {
+            "JUPYTER_CONFIG_DIR": config,
+            "JUPYTER_RUNTIME_DIR": tmp_path / "run",
+            "JUPYTERLAB_SETTINGS_DIR": config,
+            "JUPYTERLAB_WORKSPACES_DIR": config,
+            "IPYTHONDIR": tmp_path / "ipython",
+        }
         environment = {key: value for key, value in os.environ.items() if key != "BOOK_STATIC"}
-        command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}", "--ip=127.0.0.1",
-                   f"--IdentityProvider.token={TOKEN}", f"--ServerApp.root_dir={tmp_path}"]
+        environment |= {key: str(folder) for key, folder in own.items()}
+        options = f"--no-browser --allow-root --ip=127.0.0.1 --port={port} --IdentityProvider.token={TOKEN}"
+        command = [sys.executable, "-m", "jupyterlab", *options.split(), f"--ServerApp.root_dir={tmp_path}"]
         with log.open("w") as output:
-            process = subprocess.Popen(command, env=environment | {k: str(v) for k, v in own.items()}, stdout=output, stderr=output)
+            process = subprocess.Popen(command, env=environment, stdout=output, stderr=output)
         processes.append(process)
         wait_for_server(f"http://127.0.0.1:{port}", process, log)
         return f"http://127.0.0.1:{port}"

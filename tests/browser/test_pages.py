@@ -74,8 +74,8 @@ def test_notebooks_can_be_launched_and_downloaded(site, address, visit, chapters
     page = visit().open(f"{address}/ko/{chapters[0]}")
     links = page.locator(".article-header-buttons a").evaluate_all("all => all.map(a => a.href)")
     notebook = chapters[0].replace(".html", ".ipynb")
-    assert any(x.startswith("https://colab.research.google.com/") and x.endswith(f"notebooks/ko/{notebook}") for x in links)
-    assert any(x.startswith("https://mybinder.org/") and x.endswith(f"notebooks/ko/{notebook}") for x in links)
+    for host in ("https://colab.research.google.com/", "https://mybinder.org/"):
+        assert any(x.startswith(host) and x.endswith(f"notebooks/ko/{notebook}") for x in links), host
     download = next(x for x in links if x.endswith(f"_sources/{notebook}"))
     assert page.request.get(download).ok
 
@@ -91,7 +91,8 @@ def axe() -> Path:
     if not script.exists():
         place.mkdir(parents=True, exist_ok=True)
         try:
-            subprocess.run(["npm", "pack", "axe-core@4", "--silent"], cwd=place, check=True, capture_output=True, timeout=120)
+            fetch = ["npm", "pack", "axe-core@4", "--silent"]
+            subprocess.run(fetch, cwd=place, check=True, capture_output=True, timeout=120)
         except (OSError, subprocess.SubprocessError):
             pytest.skip("axe-core could not be fetched with npm, so accessibility was not measured")
         with tarfile.open(next(place.glob("axe-core-*.tgz"))) as archive:

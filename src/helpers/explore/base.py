@@ -1,9 +1,9 @@
 """What every explorer shares: its state, its page form and its live form.
 
-An explorer is one ES module. A live widget takes its module as one string, and a page opened from a folder cannot import
-a second file, so nothing is imported: `module_source` joins `drawing.js`, `common.js` and the explorer's own `scripts`.
-The result defines `explorer` with two methods: `render` for a live kernel (it is the default export) and `mount` for a
-page without one. What a script has to provide stands at the top of `common.js`.
+An explorer is one ES module. A live widget takes its module as one string, and a page opened from a folder cannot
+import a second file, so nothing is imported: `module_source` joins `drawing.js`, `common.js` and the explorer's own
+`scripts`. The result defines `explorer` with two methods: `render` for a live kernel (it is the default export) and
+`mount` for a page without one. What a script has to provide stands at the top of `common.js`.
 
     book build (BOOK_STATIC=1)   show(...) is a plain object whose HTML calls `explorer.mount`; no widget is created,
                                  since one open comm makes the page load a whole widget manager

@@ -75,7 +75,7 @@ function slider({ key, label, values, text = String }) {
     },
     build(view, id) {
       const input = make("input", { type: "range", id, min: 0, max: values.length - 1, step: 1 });
-      const output = make("output", { for: id });
+      const output = make("span", { className: "ex-value", "aria-hidden": "true" }); // the slider announces it already
       input.addEventListener("input", () => view.set({ [key]: values[input.value] }));
       return {
         element: make("div", { className: "ex-control" }, make("label", { htmlFor: id }, label), output, input),

@@ -1,0 +1,167 @@
+"""How a claim reads: cards and the ledger page, in English and Korean.
+
+CSS classes (book/_static/claims.css): .claim (a card, with .claim-holds, .claim-partly, .claim-fails or
+.claim-untestable), .claim-text (its text in one language), .claim-title, .claim-source, .claim-facts, .claim-note;
+.ledger (a table), .ledger-counts, .ledger-statement, .ledger-source; .verdict with .verdict-holds, .verdict-partly,
+.verdict-fails, .verdict-untestable or .verdict-open for the mark and the word, wherever they stand.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from html import escape
+from numbers import Integral
+from typing import Any
+
+LANGUAGES = ("en", "ko")
+MARKS = {"holds": "✓", "partly": "◐", "fails": "✗", "untestable": "?"}
+PAPERS = ("background", "vit", "raghu")
+WORDS = {
+    "en": {
+        "holds": "holds", "partly": "partly", "fails": "fails", "untestable": "not testable here",
+        "background": "Background", "vit": "Dosovitskiy et al. 2021 (ViT)", "raghu": "Raghu et al. 2021",
+        "claim": "Claim", "says": "Paper says", "measured": "We measured", "control": "Untrained network",
+        "verdict": "Verdict", "interval": "interval {} to {}", "none": "not run: {}",
+        "no evidence": "The untrained network satisfies this too, so it is no evidence of learning.",
+        "planned": "chapter {} is not written yet", "missing": "not measured in chapter {} yet",
+        "open": "not measured yet", "yes": "yes", "no": "no", "kind E": "run on weights",
+        "kind T": "trained in the book", "kind D": "arithmetic", "kind E/T": "run on weights or trained in the book",
+    },
+    "ko": {
+        "holds": "재현됨", "partly": "부분 재현", "fails": "재현 안 됨", "untestable": "확인 불가",
+        "background": "배경", "vit": "Dosovitskiy 외 2021 (ViT)", "raghu": "Raghu 외 2021",
+        "claim": "주장", "says": "논문의 주장", "measured": "측정한 값", "control": "학습하지 않은 신경망",
+        "verdict": "판정", "interval": "구간 {}~{}", "none": "재지 않음: {}",
+        "no evidence": "학습하지 않은 신경망도 만족하므로 학습의 증거가 되지 않는다.",
+        "planned": "{}장은 아직 쓰지 않음", "missing": "{}장에서 아직 재지 않음", "open": "아직 재지 않음",
+        "yes": "예", "no": "아니요", "kind E": "가중치로 실행", "kind T": "책에서 학습", "kind D": "계산",
+        "kind E/T": "가중치로 실행하거나 책에서 학습",
+    },
+}  # fmt: skip
+
+
+def number_text(value: float) -> str:
+    """0.8912 → 0.891, 3.2e-07 → 3.2e-7, 10240 → 10,240, with a true minus sign."""
+    if isinstance(value, Integral) or (abs(value) >= 1000 and math.isfinite(value)):
+        text = f"{value:,.0f}"
+    elif value == 0 or abs(value) >= 1e-3:
+        text = f"{value:.3g}"
+    else:
+        mantissa, exponent = f"{value:.1e}".split("e")
+        text = f"{mantissa.removesuffix('.0')}e{int(exponent)}"
+    return text.replace("-", "−")
+
+
+def value_text(value: Any, lang: str) -> str:
+    """A measured value in words: a number, a text, {name: value} or {"en": value, "ko": value}."""
+    if isinstance(value, dict):
+        if set(value) == set(LANGUAGES):
+            return value_text(value[lang], lang)
+        return " · ".join(f"{name}: {value_text(item, lang)}" for name, item in value.items())
+    if isinstance(value, bool):
+        return WORDS[lang]["yes" if value else "no"]
+    return value if isinstance(value, str) else number_text(value)
+
+
+def facts(entry: dict, record: dict, lang: str) -> dict[str, str]:
+    """Label → text: paper says, we measured, untrained network."""
+    words = WORDS[lang]
+    measured = value_text(record["measured"], lang)
+    if record["interval"]:
+        measured += f" ({words['interval'].format(*map(number_text, record['interval']))})"
+    rows = {words["says"]: entry["paper_value"][lang], words["measured"]: measured}
+    if record["control"] is not None:
+        rows[words["control"]] = value_text(record["control"], lang)
+    elif record["control_reason"]:
+        rows[words["control"]] = words["none"].format(record["control_reason"][lang])
+    return rows
+
+
+def doubt(record: dict, lang: str) -> str:
+    """The sentence that belongs to a verdict which the untrained network earns as well."""
+    is_weak = record["control_holds"] and record["verdict"] in ("holds", "partly")
+    return f". {WORDS[lang]['no evidence']}" if is_weak else ""
+
+
+def source_text(entry: dict, lang: str) -> str:
+    """Paper, section and kind of a claim."""
+    paper = WORDS[lang][entry["paper"]]
+    section = f", {entry['section']}" if entry["section"] != entry["paper"] else ""
+    if lang == "ko":
+        for english, korean in (("App.", "부록"), ("Fig.", "그림"), ("Figs", "그림"), ("Table", "표")):
+            section = section.replace(english, korean)
+    return f"{paper}{section} · {entry['kind']}: {WORDS[lang]['kind ' + entry['kind']]}"
+
+
+def card_text(entry: dict, record: dict, lang: str) -> str:
+    """The card as plain text."""
+    lines = [f"{entry['id']} {entry['statement'][lang]}"]
+    lines += [f"  {label}: {text}" for label, text in facts(entry, record, lang).items()]
+    outcome = f"{MARKS[record['verdict']]} {WORDS[lang][record['verdict']]}{doubt(record, lang)}"
+    lines.append(f"  {WORDS[lang]['verdict']}: {outcome}")
+    return "\n".join([*lines, f"  {record['note'][lang]}"] if record["note"] else lines)
+
+
+def card_html(entry: dict, record: dict) -> str:
+    """The card in both languages; it needs no style sheet to be readable."""
+    texts = "".join(_card_language(entry, record, lang) for lang in LANGUAGES)
+    return f'<div class="claim claim-{record["verdict"]}" id="claim-{entry["id"]}">{texts}</div>'
+
+
+def _card_language(entry: dict, record: dict, lang: str) -> str:
+    rows = {label: escape(text) for label, text in facts(entry, record, lang).items()}
+    rows[WORDS[lang]["verdict"]] = _verdict_html(record["verdict"], lang) + doubt(record, lang)
+    items = "".join(f"<div><dt>{label}</dt><dd>{text}</dd></div>" for label, text in rows.items())
+    note = f'<p class="claim-note">{escape(record["note"][lang])}</p>' if record["note"] else ""
+    return (
+        f'<div class="claim-text" lang="{lang}">'
+        f'<p class="claim-title"><strong>{entry["id"]}</strong> {escape(entry["statement"][lang])}</p>'
+        f'<p class="claim-source">{escape(source_text(entry, lang))}</p>'
+        f'<dl class="claim-facts">{items}</dl>{note}</div>'
+    )
+
+
+def ledger_page(rows: list[tuple[dict, dict | None]], lang: str) -> str:
+    """Counts by verdict, then one table for each paper."""
+    counts = Counter(record["verdict"] if record else "open" for _, record in rows)
+    names = [*MARKS, "open"]
+    items = "".join(f"<li>{_verdict_html(name, lang)} {counts[name]}</li>" for name in names)
+    written = {entry["chapter"] for entry, record in rows if record}
+    tables = [_table(paper, [row for row in rows if row[0]["paper"] == paper], written, lang) for paper in PAPERS]
+    return f'<ul class="ledger-counts">{items}</ul>' + "".join(tables)
+
+
+def _verdict_html(name: str, lang: str) -> str:
+    mark = f'<span aria-hidden="true">{MARKS[name]}</span> ' if name in MARKS else ""
+    return f'<span class="verdict verdict-{name}">{mark}{WORDS[lang][name]}</span>'
+
+
+def _table(paper: str, rows: list[tuple[dict, dict | None]], written: set[str], lang: str) -> str:
+    words = WORDS[lang]
+    heads = [words[key] for key in ("claim", "says", "measured", "control", "verdict")]
+    head = "".join(f'<th scope="col">{text}</th>' for text in heads)
+    body = "".join(_row(entry, record, written, lang) for entry, record in rows)
+    return (
+        f'<h2 id="ledger-{paper}">{words[paper]}</h2><div class="table-scroll"><table class="ledger">'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def _row(entry: dict, record: dict | None, written: set[str], lang: str) -> str:
+    words, id = WORDS[lang], entry["id"]
+    if record is None:
+        state = words["missing" if entry["chapter"] in written else "planned"].format(int(entry["chapter"][:2]))
+        texts = {words["says"]: entry["paper_value"][lang]}
+        outcome = f'<span class="verdict verdict-open">{state}</span>'
+    else:
+        id = f'<a href="{entry["chapter"]}.html#claim-{id}">{id}</a>'
+        texts, outcome = facts(entry, record, lang), _verdict_html(record["verdict"], lang) + doubt(record, lang)
+    labels = [words[key] for key in ("says", "measured", "control")]
+    cells = {**{label: escape(texts.get(label, "")) for label in labels}, words["verdict"]: outcome}
+    data = "".join(f'<td data-label="{label}">{text}</td>' for label, text in cells.items())
+    return (
+        f'<tr id="{entry["id"]}"><th scope="row">{id} '
+        f'<span class="ledger-statement">{escape(entry["statement"][lang])}</span> '
+        f'<span class="ledger-source">{escape(source_text(entry, lang))}</span></th>{data}</tr>'
+    )

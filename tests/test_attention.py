@@ -1,0 +1,265 @@
+"""Attention: against maps that timm computes itself, against closed forms, and refused where there is none."""
+
+from __future__ import annotations
+
+import itertools
+
+import matplotlib
+import numpy as np
+import pytest
+import timm
+import torch
+from timm.layers import set_fused_attn
+from timm.models.vision_transformer import VisionTransformer
+
+from helpers import attention_distance, attention_maps, attention_rollout, head_similarity
+from helpers.attention import DistanceSums, Grid, Heads
+from helpers.similarity import minibatch_cka
+
+matplotlib.use("agg")
+
+
+def maps_by_timm(build, state: dict, x: torch.Tensor) -> torch.Tensor:
+    """[n, depth, heads, tokens, tokens] from a twin with fused attention off, read behind its own softmax."""
+    set_fused_attn(False)
+    try:
+        twin = build()
+    finally:
+        set_fused_attn(True)
+    twin.load_state_dict(state)
+    kept: list[torch.Tensor] = []
+    for name, module in twin.named_modules():
+        if name.endswith("attn_drop"):
+            module.register_forward_hook(lambda m, i, out: kept.append(out.detach()))
+    with torch.no_grad():
+        twin.eval()(x)
+    return torch.stack([a for a in kept if a.shape[-1] == a.shape[-2]], dim=1)
+
+
+def families() -> dict:
+    small = {"depth": 2, "embed_dim": 24, "num_heads": 3}
+    vit = lambda **kw: VisionTransformer(img_size=32, patch_size=8, num_classes=3, **small, **kw)
+    timm_model = lambda name, **kw: timm.create_model(name, pretrained=False, num_classes=3, **{**small, **kw})
+    return {
+        "class token, qk_norm, LayerScale": lambda: vit(qk_norm=True, init_values=0.1),
+        "no prefix, mean pooling": lambda: vit(class_token=False, global_pool="avg"),
+        "class token and four registers": lambda: vit(reg_tokens=4),
+        "attention pooling": lambda: vit(class_token=False, global_pool="map"),
+        "non-square": lambda: VisionTransformer(img_size=(32, 48), patch_size=8, num_classes=3, **small),
+        "beit, relative bias": lambda: timm_model("beit_base_patch16_224", img_size=64),
+        "relpos, MLP bias": lambda: timm_model("vit_relpos_small_patch16_224", img_size=64),
+        "relpos with class token": lambda: timm_model("vit_relpos_medium_patch16_cls_224", img_size=64),
+        "eva02, rotary": lambda: timm_model("eva02_tiny_patch14_224", img_size=56),
+        "distilled, two prefix tokens": lambda: timm_model("deit_tiny_distilled_patch16_224", img_size=64),
+    }
+
+
+@pytest.mark.parametrize("family", families())
+def test_maps_and_distances_of_every_family(family):
+    torch.manual_seed(0)
+    build = families()[family]
+    model = build().eval()
+    with torch.no_grad():
+        for p in model.parameters():
+            p.add_(0.3 * torch.randn_like(p))
+    height, width = model.patch_embed.img_size
+    x = torch.randn(3, 3, height, width)
+    expected = maps_by_timm(build, model.state_dict(), x)
+    measured = attention_maps(model, x, batch_size=2)
+    assert np.allclose(measured.values, expected, atol=1e-5)
+    assert torch.allclose(torch.tensor(measured.values).sum(-1), torch.ones(()), atol=1e-5)
+
+    rows, columns = measured.grid
+    places = [((r + 0.5) * height / rows, (c + 0.5) * width / columns) for r in range(rows) for c in range(columns)]
+    far = torch.tensor([[np.hypot(a[0] - b[0], a[1] - b[1]) for b in places] for a in places])
+    patches = expected[..., measured.prefix :, measured.prefix :].double()
+    raw = (patches * far).sum(-1)
+    result = attention_distance(model, x, batch_size=2)
+    assert np.allclose(result.raw, raw.mean((0, 3)), atol=1e-4)
+    assert np.allclose(result.pixels, (raw / patches.sum(-1)).mean((0, 3)), atol=1e-4)
+    assert np.allclose(result.cls_mass, (1 - patches.sum(-1)).mean((0, 3)), atol=1e-5)
+    assert result.uniform == pytest.approx(float(far.mean()))
+
+
+def heads_that(weights: torch.Tensor) -> Heads:
+    """A layer whose attention weights [tokens, tokens] are given: one-hot queries against their logarithms as keys."""
+    tokens = len(weights)
+    q = torch.eye(tokens).expand(1, 1, tokens, tokens)
+    k = weights.clamp_min(1e-30).log().T.expand(1, 1, tokens, tokens)
+    return Heads(q, k, None, 1.0, q)
+
+
+@pytest.mark.parametrize(("side", "uniform", "local"), [(7, 115.5, 32.4), (14, 116.5, 16.7), (16, 116.6, 14.7)])
+def test_closed_forms_on_a_224_pixel_image(side, uniform, local):
+    grid = Grid(side, side, 1, 224, 224)
+    row, column = torch.arange(side**2) // side, torch.arange(side**2) % side
+    near = ((row[:, None] - row).abs() <= 1) & ((column[:, None] - column).abs() <= 1)
+    cases = ((torch.ones(side**2, side**2), uniform), (torch.eye(side**2), 0.0), (near.float(), local))
+    for patches, expected in cases:
+        weights = torch.full((side**2 + 1, side**2 + 1), 0.25)  # a quarter of every row goes to the class token
+        weights[:, 1:] = 0.75 / side**2
+        weights[1:, 1:] = 0.75 * patches / patches.sum(-1, keepdim=True)
+        sums = DistanceSums()
+        sums.add(0, heads_that(weights), grid)
+        distance, raw, mass = sums.means()[:, 0, 0]
+        assert distance == pytest.approx(expected, abs=0.05)
+        assert raw == pytest.approx(0.75 * distance, rel=1e-4, abs=1e-6) and mass == pytest.approx(0.25, rel=1e-4)
+    assert float(grid.distances().mean()) == pytest.approx(uniform, abs=0.05)
+
+
+def test_masks_and_causality():
+    torch.manual_seed(0)
+    q, k = torch.randn(2, 3, 5, 4), torch.randn(2, 3, 5, 4)
+    causal = torch.ones(5, 5, dtype=torch.bool).tril()
+    for bias in (torch.randn(1, 3, 5, 5), torch.randn(2, 1, 5, 5), causal.expand(1, 1, 5, 5), torch.randn(2, 1, 1, 5)):
+        added = torch.zeros(bias.shape).masked_fill(~bias, -torch.inf) if bias.dtype == torch.bool else bias
+        expected = (q @ k.transpose(-1, -2) / 2 + added).softmax(-1)
+        for first in (0, 2):
+            measured = torch.cat([w for _, w in Heads(q, k, bias, 0.5, q).weights(first)])
+            assert torch.allclose(measured, expected[:, :, first:], atol=1e-6)
+
+
+def test_any_grid_with_dynamic_image_size():
+    torch.manual_seed(0)
+    model = VisionTransformer(img_size=32, patch_size=8, embed_dim=24, depth=1, num_heads=3, dynamic_img_size=True)
+    assert attention_distance(model, torch.randn(2, 3, 24, 56)).grid == (3, 7)
+
+
+# ---- rollout and heads ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("identity", [True, False])
+@pytest.mark.parametrize("pool", ["token", "avg"])
+def test_rollout_is_the_product_of_mean_maps(identity, pool):
+    torch.manual_seed(0)
+    model = VisionTransformer(img_size=32, patch_size=8, embed_dim=24, depth=3, num_heads=3, num_classes=3,
+                              class_token=pool == "token", global_pool=pool).eval()
+    with torch.no_grad():
+        for p in model.parameters():
+            p.add_(0.3 * torch.randn_like(p))
+    x = torch.randn(3, 3, 32, 32)
+    maps = attention_maps(model, x)
+    product = np.eye(maps.values.shape[-1])
+    for layer in range(3):
+        mean = maps.values[:, layer].mean(1)
+        product = ((mean + np.eye(mean.shape[-1])) / 2 if identity else mean) @ product
+    row = (product[:, 0] if pool == "token" else product.mean(1))[:, maps.prefix :]
+    expected = (row / row.sum(-1, keepdims=True)).reshape(3, 4, 4)
+    result = attention_rollout(model, x, identity=identity, batch_size=2)
+    assert np.allclose(result.maps, expected, atol=1e-6) and np.allclose(result.maps.sum((1, 2)), 1)
+
+
+def test_head_subsets_by_addition_equal_concatenated_heads(vit, resnet, images):
+    outputs: list[torch.Tensor] = []
+    vit.blocks[1].attn.proj.register_forward_pre_hook(lambda m, args: outputs.append(args[0].detach()))
+    result = head_similarity(vit, images, resnet, block=1, size=2, batch_size=8)
+    heads = torch.cat(outputs[-3:]).reshape(24, 17, 3, 8)[:, 1:]  # [n, patches, heads, d], class token dropped
+    layers: list[torch.Tensor] = []
+    resnet.layer2[0].register_forward_hook(lambda m, i, out: layers.append(out.detach().clone()))
+    with torch.no_grad():
+        resnet(images)
+    for subset, row in zip(result.subsets, result.cka, strict=True):
+        concatenated = heads[:, :, list(subset)].double()
+        expected = minibatch_cka(concatenated, layers[0].double(), batch_size=8)
+        assert row[result.layers.index("layer2.0")] == pytest.approx(expected, abs=1e-6)
+    distances = attention_distance(vit, images).pixels[1]
+    assert np.allclose(result.head_distance, distances) and (np.diff(result.distance) >= 0).all()
+    assert result.random.shape == (200, 4) and result.spearman.shape == (4,)
+
+
+def test_head_similarity_refuses_what_is_not_there(vit, resnet, images):
+    with pytest.raises(ValueError, match="blocks 0 to 2"):
+        head_similarity(vit, images, resnet, block=3)
+    with pytest.raises(ValueError, match="3 heads"):
+        head_similarity(vit, images, resnet, size=4)
+
+
+# ---- refused ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "options", "reason"), [
+    ("swin_tiny_patch4_window7_224", {"embed_dim": 24, "depths": (1, 1), "num_heads": (2, 2)}, "inside windows"),
+    ("cait_xxs24_224", {"depth": 1, "embed_dim": 24, "num_heads": 2}, "talking heads"),
+    ("xcit_nano_12_p16_224", {"depth": 1}, "between channels"),
+    ("resnet18", {}, "no attention between patches"),
+])
+def test_models_without_a_map_are_refused_with_the_reason(name, options, reason):
+    model = timm.create_model(name, pretrained=False, **options)
+    for metric in (attention_distance, attention_maps, attention_rollout):
+        with pytest.raises(ValueError, match=reason):
+            metric(model, torch.randn(2, 3, 224, 224))
+
+
+def test_a_mixer_is_refused(mixer, images):
+    with pytest.raises(ValueError, match="no attention between patches"):
+        attention_distance(mixer, images)
+
+
+def test_fused_attention_switched_off_is_recognised(images):
+    set_fused_attn(False)
+    try:
+        model = VisionTransformer(img_size=32, patch_size=8, embed_dim=24, depth=1, num_heads=3)
+    finally:
+        set_fused_attn(True)
+    with pytest.raises(ValueError, match="set_fused_attn"):
+        attention_distance(model, images)
+
+
+def test_two_attentions_per_block_are_refused(images):
+    model = VisionTransformer(img_size=32, patch_size=8, embed_dim=24, depth=1, num_heads=3, attn_layer="diff")
+    with pytest.raises(ValueError, match="cannot be told apart"):
+        attention_distance(model, images)
+
+
+def test_wrong_images_and_empty_input(vit, images):
+    for metric in (attention_distance, attention_maps, attention_rollout):
+        with pytest.raises(ValueError, match="no images"):
+            metric(vit, images[:0])
+        with pytest.raises(ValueError, match="px"):
+            metric(vit, images[..., :16])
+
+
+# ---- streaming, state, devices ----------------------------------------------------------------------------------
+
+
+def test_batches_do_not_matter_and_the_model_is_given_back(vit, images):
+    vit.train()
+    whole, parts = attention_distance(vit, images), attention_distance(vit, images, batch_size=5)
+    assert np.allclose(whole.pixels, parts.pixels) and parts.n_images == 24 and vit.training
+    with torch.inference_mode():
+        assert np.allclose(attention_distance(vit, images).pixels, whole.pixels)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert np.allclose(attention_distance(vit, images).pixels, whole.pixels, atol=0.3)
+
+
+def test_few_weights_are_alive_at_a_time(monkeypatch):
+    monkeypatch.setattr("helpers.attention._CHUNK_BYTES", 4 * 3 * 17 * 17 * 2)  # room for two images
+    q = torch.randn(7, 3, 17, 8)
+    assert [len(w) for _, w in Heads(q, q, None, 1.0, q).weights()] == [2, 2, 2, 1]
+
+
+@pytest.mark.parametrize(("model_there", "images_there"), list(itertools.product([False, True], repeat=2)))
+def test_on_the_simulated_device(vit, resnet, images, simulated, model_there, images_there):
+    images = images[:8]
+    expected = attention_distance(vit, images), attention_maps(vit, images), attention_rollout(vit, images)
+    similar = head_similarity(vit, images, resnet)
+    if model_there:
+        vit, resnet = vit.requires_grad_(False).to(simulated), resnet.requires_grad_(False).to(simulated)
+    source = images.to(simulated) if images_there else images
+    assert np.allclose(attention_distance(vit, source, device=simulated).pixels, expected[0].pixels, atol=1e-4)
+    assert np.allclose(attention_maps(vit, source, device=simulated).values, expected[1].values, atol=1e-5)
+    assert np.allclose(attention_rollout(vit, source, device=simulated).maps, expected[2].maps, atol=1e-5)
+    assert np.allclose(head_similarity(vit, source, resnet, device=simulated).cka, similar.cka, atol=1e-5)
+
+
+def test_results_can_be_printed_tabled_and_drawn(vit, resnet, images):
+    distance, maps = attention_distance(vit, images), attention_maps(vit, images[:2], layers=[-1])
+    assert repr(distance).startswith("AttentionDistance(3 layers × 3 heads, 24 images")
+    assert len(distance.to_frame()) == 9 and distance.plot() and distance.plot(layers=[0, 2])
+    assert maps.layers == [2] and maps.values.shape == (2, 1, 3, 17, 17) and len(maps.plot()) == 3
+    assert (maps.entropy <= np.log(17) + 1e-6).all() and list(maps.to_frame()["layer"]) == [2, 2, 2]
+    rollout = attention_rollout(vit, images[:2])
+    assert len(rollout.to_frame()) == 32 and len(rollout.plot()) == 2 and "0.5 A" in repr(rollout)
+    similar = head_similarity(vit, images, resnet)
+    assert list(similar.to_frame().columns[:2]) == ["heads", "pixels"]
+    assert similar.plot() and "24 images" in repr(similar)

@@ -1,0 +1,70 @@
+"""Every printed solution passes its check, in both languages, and every empty stub does not."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+import torch
+from helpers.exercises import CHECKS, check
+from helpers.similarity import hsic0, hsic1
+from source import OTHER, read_source
+
+CHAPTERS = Path(__file__).resolve().parent.parent / "book" / "chapters"
+
+
+def exercises():
+    """(chapter, imports, stub, {language: solution}) of every cell tagged `exercise`."""
+    for path in sorted(CHAPTERS.glob("*.md")):
+        blocks = read_source(path).blocks
+        code = [block.text["en"] for block in blocks if block.kind == "code"]
+        imports = [ast.unparse(node) for node in ast.parse(code[0]).body if isinstance(node, (ast.Import, ast.ImportFrom))]
+        for block, after in zip(blocks, blocks[1:], strict=False):
+            if "exercise" in block.metadata["en"].get("tags", []):
+                solutions = {lang: re.search(r"```python\n(.*?)```", after.text[lang], re.DOTALL)[1] for lang in OTHER}
+                name = re.search(r'check\("([^"]+)"', block.text["en"])[1]
+                yield pytest.param("\n".join(imports), block.text["en"], solutions, id=name)
+
+
+def outcome(imports, code):
+    """What a notebook would show for the cell: the value of its last expression."""
+    *statements, last = ast.parse(code).body
+    names = {}
+    exec(imports, names)
+    exec(compile(ast.Module(statements, []), "exercise", "exec"), names)
+    return eval(compile(ast.Expression(last.value), "exercise", "eval"), names)
+
+
+@pytest.mark.parametrize("imports,stub,solutions", list(exercises()))
+def test_solutions_pass_and_stubs_do_not(imports, stub, solutions):
+    assert not outcome(imports, stub).ok
+    assert solutions["en"] == solutions["ko"]
+    assert outcome(imports, solutions["en"]).ok
+
+
+def test_every_check_is_used_by_a_chapter():
+    assert {parameter.id for parameter in exercises()} == set(CHECKS)
+
+
+@pytest.mark.parametrize("wrong,hint", [
+    (lambda k, l: hsic0(k, l), "biased"),
+    (lambda k, l: hsic1(k, l) * 12 * 9, "n(n−3)"),
+    (lambda k, l: k.nonexistent, "AttributeError"),
+    (lambda k, l: torch.tensor(3.0), "three terms"),
+    (lambda k, l: None, "returns nothing"),
+])  # fmt: skip
+def test_the_check_of_hsic1_says_what_is_probably_wrong(wrong, hint):
+    feedback = check("17.hsic1", wrong)
+    assert not feedback.ok and hint in feedback.en and feedback.ko != feedback.en
+
+
+def test_feedback_is_escaped():
+    def raises(k, l):
+        raise ValueError("<script>")
+
+    assert "<script>" not in check("17.hsic1", raises)._repr_html_()
+
+
+def test_an_unknown_exercise_lists_the_known():
+    with pytest.raises(ValueError, match=r"17\.hsic1"):
+        check("17.nothing", 1)

@@ -1,0 +1,188 @@
+"""Norm ratios on blocks made by hand and on real ones, and blocks without their skips."""
+
+from __future__ import annotations
+
+import itertools
+
+import matplotlib
+import numpy as np
+import pytest
+import timm
+import torch
+from timm.models.vision_transformer import VisionTransformer
+from torch import nn
+
+from helpers import norm_ratio, taps, without_skip
+from helpers.skip import branches
+
+matplotlib.use("agg")
+
+
+def test_a_block_made_by_hand(images):
+    """With f(z) = c·z for the MLP branch, ratio is 1/c and both cosines are 1; attention adds a constant vector."""
+
+    class Scaled(nn.Module):
+        def __init__(self, factor: float) -> None:
+            super().__init__()
+            self.factor = nn.Parameter(torch.tensor(factor))
+            self.fc2 = nn.Identity()
+
+        def forward(self, x, **_):
+            return self.fc2(x * self.factor)
+
+    model = VisionTransformer(img_size=32, patch_size=8, embed_dim=24, depth=1, num_heads=3, num_classes=2).eval()
+    block = model.blocks[0]
+    block.norm1, block.norm2 = Scaled(1.0), Scaled(1.0)  # no normalisation, so that f is known
+    block.attn, block.mlp = Scaled(-0.5), Scaled(0.25)
+    result = norm_ratio(model, images)
+    assert np.allclose(result.attn, 2) and np.allclose(result.mlp, 4)
+    assert np.allclose(result.cosine_branch["attn"], -1, atol=1e-5)
+    assert np.allclose(result.cosine_sum["attn"], 1, atol=1e-5)
+    assert np.allclose(result.cosine_branch["mlp"], 1, atol=1e-5) and result.attn.shape == (1, 17)
+
+
+def test_a_vit_token_by_token_with_layer_scale_inside(vit, images):
+    result = norm_ratio(vit, images, batch_size=7)
+    with torch.no_grad():
+        z = vit.norm_pre(vit.patch_drop(vit._pos_embed(vit.patch_embed(images))))
+        for depth, block in enumerate(vit.blocks):
+            f = block.ls1(block.attn(block.norm1(z)))
+            assert np.allclose(result.attn[depth], (z.norm(dim=-1) / f.norm(dim=-1)).mean(0), rtol=1e-4)
+            cosine = nn.functional.cosine_similarity(z, z + f, dim=-1).mean(0)
+            assert np.allclose(result.cosine_sum["attn"][depth], cosine, atol=1e-5)
+            z = z + f
+            f = block.ls2(block.mlp(block.norm2(z)))
+            assert np.allclose(result.mlp[depth], (z.norm(dim=-1) / f.norm(dim=-1)).mean(0), rtol=1e-4)
+            cosine = nn.functional.cosine_similarity(z, f, dim=-1).mean(0)
+            assert np.allclose(result.cosine_branch["mlp"][depth], cosine, atol=1e-5)
+            z = z + f
+    assert np.allclose(result.cls["attn"], result.attn[:, 0])
+    assert np.allclose(result.spatial["mlp"], result.mlp[:, 1:].mean(1)) and result.n_images == 24
+
+
+def test_bit_uses_the_projected_shortcut(bit, images):
+    result = norm_ratio(bit, images)
+    with torch.no_grad():
+        z = bit.stem(images)
+        expected = []
+        for block in (block for stage in bit.stages for block in stage.blocks):
+            normed = block.norm1(z)
+            skip = z if block.downsample is None else block.downsample(normed)
+            f = block.conv3(block.norm3(block.conv2(block.norm2(block.conv1(normed)))))
+            expected.append((skip.norm(dim=1) / f.norm(dim=1)).mean())
+            z = skip + f
+    assert np.allclose(result.blocks, expected, rtol=1e-4)
+    assert result.spatial.keys() == {"conv"}
+    with pytest.raises(ValueError, match="no class token"):
+        _ = result.cls
+
+
+def test_resnet_reads_the_branch_before_the_in_place_sum(resnet, images):
+    result = norm_ratio(resnet, images)
+    with torch.no_grad():
+        z = resnet.maxpool(resnet.act1(resnet.bn1(resnet.conv1(images))))
+        expected = []
+        for block in (block for i in range(1, 5) for block in getattr(resnet, f"layer{i}")):
+            skip = z if block.downsample is None else block.downsample(z)
+            f = block.bn2(block.conv2(block.act1(block.bn1(block.conv1(z)))))
+            expected.append((skip.norm(dim=1) / f.norm(dim=1)).mean())
+            z = block.act2(skip + f)
+    assert np.allclose(result.blocks, expected, rtol=1e-4)
+
+
+def test_mixer(mixer, images):
+    result = norm_ratio(mixer, images)
+    assert result.attn.shape == result.mlp.shape == (2, 16)
+    assert result.layers["attn"] == ["blocks.0.mix_out", "blocks.1.mix_out"]
+
+
+@pytest.mark.parametrize(("name", "options", "kinds"), [
+    ("vit_small_r26_s32_224", {"depth": 1}, {"conv", "attn", "mlp"}),
+    ("eva02_tiny_patch14_224", {"depth": 1}, {"attn", "mlp"}),
+    ("beit_base_patch16_224", {"depth": 1, "embed_dim": 48, "num_heads": 3}, {"attn", "mlp"}),
+    ("resnet50", {"layers": (1, 1, 1, 1)}, {"conv"}),
+])
+def test_sums_are_recognised_in_every_family(name, options, kinds):
+    torch.manual_seed(0)
+    model = timm.create_model(name, pretrained=False, **options).eval()
+    assert {b.kind for b in branches(model, torch.randn(1, *model.pretrained_cfg["input_size"]))} == kinds
+
+
+@pytest.mark.parametrize(("name", "options", "reason"), [
+    ("vit_base_patch16_rpn_224", {"depth": 1, "embed_dim": 48, "num_heads": 3}, "post-norm"),
+    ("vit_small_patch16_18x2_224", {"depth": 1, "embed_dim": 48, "num_heads": 3}, "not known"),
+    ("convnext_atto", {}, "not known"),
+    ("vgg11", {}, "no residual blocks"),
+])
+def test_what_has_no_norm_ratio_is_refused(name, options, reason):
+    model = timm.create_model(name, pretrained=False, **options)
+    with pytest.raises(ValueError, match=reason):
+        norm_ratio(model, torch.randn(1, 3, 224, 224))
+
+
+def test_nan_is_named(vit, images):
+    with torch.no_grad():
+        vit.blocks[1].norm1.bias[0] = torch.nan
+    with pytest.raises(ValueError, match=r"NaN or Inf.*blocks\.1\.attn_out|'blocks\.1\.attn_out' is not added"):
+        norm_ratio(vit, images)
+
+
+def test_without_skip_keeps_only_the_branches(vit, mixer, images):
+    bare = without_skip(vit, 1)
+    z = torch.randn(2, 17, 24)
+    block = vit.blocks[1]
+    with torch.no_grad():
+        step = block.ls1(block.attn(block.norm1(z)))
+        assert torch.allclose(bare.blocks[1](z), block.ls2(block.mlp(block.norm2(step))))
+        assert torch.equal(bare.blocks[0](z), vit.blocks[0](z))
+        assert not torch.allclose(bare(images), vit(images))
+        tokens = torch.randn(2, 16, 16)
+        mix = mixer.blocks[0]
+        step = mix.mlp_tokens(mix.norm1(tokens).transpose(1, 2)).transpose(1, 2)
+        assert torch.allclose(without_skip(mixer, [0]).blocks[0](tokens), mix.mlp_channels(mix.norm2(step)))
+    assert bare.state_dict().keys() == vit.state_dict().keys() and taps(bare) == taps(vit)
+    with pytest.raises(ValueError, match=r"'blocks\.1\.attn_out' is not added to a skip"):
+        norm_ratio(bare, images)
+
+
+def test_without_skip_can_be_trained_and_leaves_the_original_alone(vit, images):
+    before = {name: p.clone() for name, p in vit.named_parameters()}
+    bare = without_skip(vit, range(3)).train()
+    bare(images).square().mean().backward()
+    assert bare.blocks[0].attn.qkv.weight.grad.abs().sum() > 0
+    assert all(torch.equal(p, before[name]) and p.grad is None for name, p in vit.named_parameters())
+
+
+def test_without_skip_refuses_what_it_cannot_do(vit, resnet):
+    with pytest.raises(ValueError, match="blocks run from 0 to 2"):
+        without_skip(vit, 3)
+    with pytest.raises(ValueError, match="no block 0"):
+        without_skip(resnet, 0)
+    bare = without_skip(vit, 0)
+    with pytest.raises(ValueError, match="not from NoSkipBlock"):
+        without_skip(bare, 0)
+
+
+def test_state_and_inference_mode(resnet, images):
+    resnet.train()
+    expected = norm_ratio(resnet, images).blocks
+    assert resnet.training and not any(m._forward_hooks or m._forward_pre_hooks for m in resnet.modules())
+    with torch.inference_mode():
+        assert np.allclose(norm_ratio(resnet, images).blocks, expected)
+
+
+@pytest.mark.parametrize(("model_there", "images_there"), list(itertools.product([False, True], repeat=2)))
+def test_on_the_simulated_device(vit, resnet, images, simulated, model_there, images_there):
+    for model in (vit, resnet):
+        expected = norm_ratio(model, images).ratio
+        model = model.requires_grad_(False).to(simulated) if model_there else model
+        measured = norm_ratio(model, images.to(simulated) if images_there else images, device=simulated).ratio
+        assert all(np.allclose(measured[kind], expected[kind], rtol=1e-4) for kind in expected)
+
+
+def test_results_can_be_printed_tabled_and_drawn(vit, resnet, images):
+    result = norm_ratio(vit, images)
+    assert repr(result).startswith("NormRatio(6 branches, 24 images")
+    assert list(result.to_frame()["layer"])[:2] == ["blocks.0.attn_out", "blocks.1.attn_out"]
+    other = norm_ratio(resnet, images)
+    assert result.plot() and other.plot() and other.to_frame()["cls"].isna().all()
