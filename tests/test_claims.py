@@ -12,7 +12,7 @@ import yaml
 from jupyter_client.manager import KernelManager
 
 from helpers import claims
-from helpers.claims_text import WORDS, number_text, value_text
+from helpers.claims_text import WORDS, number_text, source_text, value_text
 from sample_book import ROOT
 
 NOTE = {"en": "A property of the measure.", "ko": "척도의 성질이다."}
@@ -46,6 +46,12 @@ def test_every_claim_is_complete():
         assert entry["chapter"] in chapters, entry["id"]
         assert entry["kind"] in ("E", "T", "D", "E/T"), entry["id"]
         assert all(set(entry[part]) == {"en", "ko"} for part in ("statement", "paper_value", "test")), entry["id"]
+
+
+def test_place_in_the_paper_reads_korean_in_korean():
+    for entry in claims.load().values():
+        place = source_text(entry, "ko").split(" · ")[0].removeprefix(WORDS["ko"][entry["paper"]])
+        assert not re.search(r"[A-Za-z]{2,}", place), place
 
 
 def toc():

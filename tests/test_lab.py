@@ -8,6 +8,7 @@ import pytest
 import torch
 from helpers import lab
 from helpers.lab import Trainer, accuracy, augment, fit, recipe, recipes, ship
+from helpers.objectives import mean_colours
 
 TINY = dict(model=dict(kind="vit", width=16, depth=1, heads=2, patch_drop=0.5), images_seen=16 * 12, batch=16, warmup=2)
 
@@ -105,3 +106,47 @@ def test_recipes_are_complete_and_unknown_names_list_the_known():
         assert lab.untrained(name) is not None and run["images_seen"] > 0
     with pytest.raises(ValueError, match="vit_cls"):
         recipe("vit_xxl")
+
+
+@pytest.mark.parametrize("name", [name for name in recipes() if name.startswith("vit_pos") or "noskip" in name] + ["hybrid"])
+def test_every_variant_learns_with_all_its_parameters(name):
+    model = lab.untrained(name)
+    model(torch.randn(2, 3, 32, 32, generator=torch.Generator().manual_seed(0))).square().sum().backward()
+    assert not [key for key, p in model.named_parameters() if p.grad is None]
+
+
+def test_masked_training_corrupts_half_of_the_patches_and_counts_only_those(data, tmp_path):
+    trainer = tiny(data, model=dict(kind="vit", width=16, depth=1, heads=2, guess_colours=True), objective="colours")
+    logits, corrupted = trainer.model.guess_colours(torch.randn(5, 3, 32, 32))
+    assert logits.shape == (5, 64, 512) and (corrupted.sum(1) == 32).all()
+    entry = ship(trainer, fit(trainer, tmp_path / "state"), tmp_path)
+    assert 0 <= entry["test_accuracy"] < 1
+
+
+def test_a_patch_colour_is_its_mean_in_three_bits_per_channel():
+    raw = torch.zeros(1, 3, 8, 4, dtype=torch.uint8)
+    raw[0, 0, :4], raw[0, 1, 4:], raw[0, 2, 4:, :2] = 255, 32, 255  # above: red; below: dark green, half of it blue
+    assert mean_colours(raw, 4).tolist() == [[7 * 64, 1 * 8 + 3]]
+
+
+def test_relative_positions_depend_on_the_offset_only():
+    """Without content, logits of patch pairs with the same 1-D offset are equal, and the class token has none."""
+    from helpers.positions import RelativeAttention
+
+    torch.manual_seed(0)
+    attention = RelativeAttention(8, num_heads=2, qkv_bias=True)
+    attention.set_patches(5)
+    with torch.no_grad():
+        attention.qkv.weight.zero_()
+        attention.qkv.bias[:8] = torch.randn(8)  # every query is the same, every key zero
+        attention.qkv.weight[16:] = torch.randn(8, 8)
+        attention.offsets.normal_()
+        x = torch.randn(1, 6, 8)
+        rows = attention.offsets @ attention.qkv.bias[:8].view(2, 4).T * attention.scale  # [9 offsets, 2 heads]
+        logits = torch.zeros(1, 2, 6, 6)
+        for q in range(5):
+            for k in range(5):
+                logits[0, :, q + 1, k + 1] = rows[q - k + 4]
+        v = (x @ attention.qkv.weight[16:].T + attention.qkv.bias[16:]).view(1, 6, 2, 4).transpose(1, 2)
+        by_hand = attention.proj((logits.softmax(-1) @ v).transpose(1, 2).reshape(1, 6, 8))
+        assert torch.allclose(attention(x), by_hand, atol=1e-5)

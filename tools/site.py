@@ -100,10 +100,9 @@ def execute(path: Path, timeout: int) -> tuple[nbformat.NotebookNode, float]:
     def starts(cell, cell_index):
         at.update(cell=cell_index + 1, since=time.perf_counter())
 
-    def ends(cell, cell_index):
+    def ends(cell, cell_index, execute_reply):
         seconds = time.perf_counter() - at["since"]
-        if cell.cell_type == "code":
-            print(f" {cell_index + 1}" + (f" ({seconds:.0f} s)" if seconds >= 2 else ""), end="", flush=True)
+        print(f" {cell_index + 1}" + (f" ({seconds:.0f} s)" if seconds >= 2 else ""), end="", flush=True)
 
     print(f"  {path.stem}: {len(notebook.cells)} cells, running", end="", flush=True)
     begin = time.perf_counter()
@@ -113,7 +112,7 @@ def execute(path: Path, timeout: int) -> tuple[nbformat.NotebookNode, float]:
         resources={"metadata": {"path": str(path.parent)}},
         extra_arguments=["--log-level=ERROR"],  # a local kernel need not warn that its sockets are plain
         on_cell_start=starts,
-        on_cell_complete=ends,
+        on_cell_executed=ends,
     )
     try:
         client.execute(env=os.environ | {"BOOK_STATIC": "1"})

@@ -71,6 +71,11 @@ def use_one_catalogue(app):
         locale.translators["general", catalogue] = app.translator
 
 
+def name_the_logo(app, config):
+    """Show the title under the logo; the logo alone would get an English description."""
+    config.html_theme_options["logo"] = {"text": config.html_title}
+
+
 def remove_thebe(app):
     """Jupyter Book always loads thebe, which starts kernels on another host; the book has explorers instead."""
     for name, listeners in app.events.listeners.items():
@@ -98,5 +103,6 @@ def setup(app):
     use_one_catalogue(app)
     remove_thebe(app)
     app.add_node(HideCodeCellNode, override=True, html=(visit_hidden_cell, depart_hidden_cell))
+    app.connect("config-inited", name_the_logo)
     app.connect("html-page-context", add_language_context, priority=400)  # before the theme drops empty templates
     return {"parallel_read_safe": True, "parallel_write_safe": True}

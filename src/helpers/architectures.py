@@ -13,7 +13,9 @@ from timm.models.vision_transformer import Attention, Block, VisionTransformer
 from torch import Tensor, nn
 
 from .data import CIFAR_MEAN, CIFAR_STD
+from .objectives import MaskedViT
 from .positions import PositionBlock, RelativeAttention, add_positions
+from .skip import without_skip
 
 SIDE, PATCH, CLASSES = 32, 4, 10
 
@@ -31,16 +33,19 @@ def build(kind: str, seed: int, **options: Any) -> nn.Module:
 
 
 def vit(width: int = 96, depth: int = 6, heads: int = 8, pool: str = "token", positions: str = "sincos",
-        where: str = "stem", patch_drop: float = 0.0, stem: str = "patches") -> VisionTransformer:
+        where: str = "stem", patch_drop: float = 0.0, stem: str = "patches", no_skip: int | None = None,
+        guess_colours: bool = False) -> VisionTransformer:
     """A ViT on an 8×8 grid. `qk_norm` keeps short training stable; the papers do not use it.
 
     `positions`: "learn" (the papers'), "sincos" (learned too, from a 2-D start), or the ablation's "none", "1d", "2d",
     "relative", with `where` "stem", "every" or "shared" block. `stem`: "patches" of 4 pixels, or "conv" for the hybrid.
+    `no_skip`: the block whose skip connections are missing. `guess_colours`: for masked patches instead of classes.
     """
     timms_own = positions in ("learn", "sincos")
-    model = VisionTransformer(
-        img_size=SIDE, patch_size=PATCH, embed_dim=width, depth=depth, num_heads=heads, num_classes=CLASSES,
-        class_token=pool == "token", global_pool=pool, weight_init="jax", qk_norm=True, patch_drop_rate=patch_drop,
+    make = MaskedViT if guess_colours else partial(VisionTransformer, num_classes=CLASSES, global_pool=pool)
+    model = make(
+        img_size=SIDE, patch_size=PATCH, embed_dim=width, depth=depth, num_heads=heads,
+        class_token=pool == "token", weight_init="jax", qk_norm=True, patch_drop_rate=patch_drop,
         pos_embed="learn" if timms_own else "none", embed_layer=ConvStem if stem == "conv" else PatchEmbed,
         block_fn=Block if timms_own else PositionBlock, attn_layer=RelativeAttention if positions == "relative" else Attention)
     if positions == "sincos":
@@ -52,7 +57,7 @@ def vit(width: int = 96, depth: int = 6, heads: int = 8, pool: str = "token", po
         add_positions(model, positions, where)
     elif positions not in ("learn", "none"):
         raise ValueError(f"Unknown positions {positions!r}; use learn, sincos, none, 1d, 2d or relative.")
-    return model
+    return model if no_skip is None else without_skip(model, no_skip)
 
 
 class ConvStem(PatchEmbed):

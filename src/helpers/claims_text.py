@@ -17,6 +17,7 @@ from typing import Any
 LANGUAGES = ("en", "ko")
 MARKS = {"holds": "✓", "partly": "◐", "fails": "✗", "untestable": "?"}
 PAPERS = ("background", "vit", "raghu")
+SECTION_WORDS = {"App.": "부록", "Fig.": "그림", "Table": "표", "eq.": "식", " left": " 왼쪽", " centre": " 가운데"}
 WORDS = {
     "en": {
         "holds": "holds", "partly": "partly", "fails": "fails", "untestable": "not testable here",
@@ -33,8 +34,8 @@ WORDS = {
         "background": "배경", "vit": "Dosovitskiy 외 2021 (ViT)", "raghu": "Raghu 외 2021",
         "claim": "주장", "says": "논문의 주장", "measured": "측정한 값", "control": "학습하지 않은 신경망",
         "verdict": "판정", "interval": "구간 {}~{}", "none": "재지 않음: {}",
-        "no evidence": "학습하지 않은 신경망도 만족하므로 학습의 증거가 되지 않는다.",
-        "planned": "{}장은 아직 쓰지 않음", "missing": "{}장에서 아직 재지 않음", "open": "아직 재지 않음",
+        "no evidence": "학습하지 않은 신경망에서도 성립하므로 학습의 증거가 되지 않는다.",
+        "planned": "{}장 준비 중", "missing": "{}장에서 아직 재지 않음", "open": "아직 재지 않음",
         "yes": "예", "no": "아니요", "kind E": "가중치로 실행", "kind T": "책에서 학습", "kind D": "계산",
         "kind E/T": "가중치로 실행하거나 책에서 학습",
     },
@@ -89,7 +90,7 @@ def source_text(entry: dict, lang: str) -> str:
     paper = WORDS[lang][entry["paper"]]
     section = f", {entry['section']}" if entry["section"] != entry["paper"] else ""
     if lang == "ko":
-        for english, korean in (("App.", "부록"), ("Fig.", "그림"), ("Figs", "그림"), ("Table", "표")):
+        for english, korean in SECTION_WORDS.items():
             section = section.replace(english, korean)
     return f"{paper}{section} · {entry['kind']}: {WORDS[lang]['kind ' + entry['kind']]}"
 

@@ -79,8 +79,8 @@ def _hsic1(answer: Callable) -> Feedback:
     for value, en, ko in slips:
         if abs(got - float(value)) < 1e-9 * abs(float(value)):
             return Feedback(False, f"Not yet: {en}.", f"아직 아니다. {ko}.")
-    return Feedback(False, f"Not yet: on a test pair it gives {got:.6g}, not {want:.6g}. Compare the three terms one by one.",
-                    f"아직 아니다. 시험용 쌍에서 {want:.6g}이 나와야 하는데 {got:.6g}이 나왔다. 세 항을 하나씩 비교해 보자.")
+    return Feedback(False, f"Not yet: a test pair gives {got:.6g}, not {want:.6g}. Compare the three terms one by one.",
+                    f"아직 아니다. 시험용 쌍의 값: {got:.6g}, 옳은 값: {want:.6g}. 세 항을 하나씩 비교해 보자.")
 
 
 def _three_terms(k: torch.Tensor, l: torch.Tensor, last: float = -2) -> torch.Tensor:
@@ -98,9 +98,9 @@ def _images_needed(answer: float) -> Feedback:
         return RIGHT
     if abs(answer - 20 * p) <= 1:
         return Feedback(False, "Close: p/n is the value only when n is much larger than p; use p/(n+p).",
-                        "가깝다. p/n은 n이 p보다 훨씬 클 때만 맞다. p/(n+p)를 써 보자.")
+                        "거의 맞았다. p/n은 n이 p보다 훨씬 클 때만 맞으니 p/(n+p)를 써 보자.")
     if abs(answer - 19 * 96) <= 1:
         return Feedback(False, "p is not the width 96: a layer is all 65 tokens, 65 × 96 numbers for each image.",
                         "p는 폭 96이 아니다. 층 하나는 토큰 65개 전부이므로 이미지마다 65 × 96개의 수가 있다.")
     return Feedback(False, f"Not {answer:g}. Solve p/(n+p) = 0.05 for n, with p = 65 × 96.",
-                    f"{answer:g}은(는) 답이 아니다. p = 65 × 96으로 두고 p/(n+p) = 0.05를 n에 대해 풀어 보자.")
+                    f"아직 아니다(입력한 답: {answer:g}). p = 65 × 96으로 두고 p/(n+p) = 0.05를 n에 대해 풀어 보자.")

@@ -32,8 +32,9 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from tqdm.auto import tqdm
 
 from . import architectures
-from .data import cifar10, normalise
+from .data import cifar10
 from .device import device_of, pick_device
+from .objectives import OBJECTIVES, Objective
 
 HERE = Path(__file__).parent
 WEIGHTS = HERE / "weights"
@@ -69,6 +70,7 @@ class Trainer:
         kept = int(len(train[0]) * run["fraction"])
         self.images, self.labels = train[0][:kept], train[1][:kept]
         self.steps = run["images_seen"] // run["batch"]
+        self.objective = OBJECTIVES[run.get("objective", "classify")]
         self.step, self.seconds, self.curve = 0, 0.0, []  # type: int, float, list[dict[str, float]]
         self.model = architectures.build(seed=run["seed"], **run["model"]).train()
         self.model.to(self.device, memory_format=torch.channels_last)  # a third faster for convolutions on a CPU
@@ -85,8 +87,8 @@ class Trainer:
             self.model.patch_drop = nn.Identity()
         torch.manual_seed(self.run["seed"] * 1_000_003 + self.step)
         chosen = self.batch_indices()
-        inputs, labels = normalise(augment(self.images[chosen]).to(self.device)), self.labels[chosen].to(self.device)
-        loss = F.cross_entropy(self.model(inputs), labels, label_smoothing=self.run["label_smoothing"])
+        images, labels = augment(self.images[chosen]).to(self.device), self.labels[chosen].to(self.device)
+        loss = self.objective.loss(self.model, images, labels, self.run)
         if not math.isfinite(loss.item()):
             raise FloatingPointError(f"{self.name}: the loss is {loss.item()} at step {self.step}; lower `lr` in runs.yml.")
         self.optimizer.zero_grad(set_to_none=True)
@@ -148,15 +150,15 @@ def augment(raw: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def accuracy(model: nn.Module, images: Tensor, labels: Tensor, batch: int = 500) -> float:
-    """Share of uint8 images [N,3,32,32] that the model classifies rightly."""
-    was_training = model.training
+def accuracy(model: nn.Module, images: Tensor, labels: Tensor, objective: Objective = OBJECTIVES["classify"],
+             batch: int = 500) -> float:
+    """Share of right answers on uint8 images [N,3,32,32]."""
+    was_training, device = model.training, device_of(model)
     model.eval()
-    device = device_of(model)
-    right = sum(int((model(normalise(x.to(device))).argmax(1).cpu() == y).sum())
-                for x, y in zip(images.split(batch), labels.split(batch), strict=True))
+    right = torch.cat([objective.right(model, x.to(device), y.to(device))
+                       for x, y in zip(images.split(batch), labels.split(batch), strict=True)])
     model.train(was_training)
-    return right / len(images)
+    return right.double().mean().item()
 
 
 def fit(trainer: Trainer, folder: Path, curve_points: int = 40, evaluate_on: int = 2000) -> nn.Module:
@@ -174,7 +176,7 @@ def fit(trainer: Trainer, folder: Path, curve_points: int = 40, evaluate_on: int
             loss = trainer.train_step()
             bar.update()
             if trainer.step in marks:
-                score = accuracy(trainer.average.module, images, labels)
+                score = accuracy(trainer.average.module, images, labels, trainer.objective)
                 trainer.curve.append(dict(images=trainer.step * trainer.run["batch"], loss=loss, accuracy=score))
                 bar.set_postfix(accuracy=f"{score:.1%}", loss=f"{loss:.2f}")
             trainer.seconds = before + time.monotonic() - started
@@ -216,7 +218,7 @@ def ship(trainer: Trainer, model: nn.Module, out: Path) -> dict[str, Any]:
     model.load_state_dict({key: value.float() for key, value in load_file(path).items()})
     entry = dict(
         recipe=trainer.run, images_seen=trainer.step * trainer.run["batch"], minutes=round(trainer.seconds / 60, 1),
-        test_accuracy=accuracy(model, *trainer.test), parameters=sum(p.numel() for p in model.parameters()),
+        test_accuracy=accuracy(model, *trainer.test, trainer.objective), parameters=sum(p.numel() for p in model.parameters()),
         bytes=path.stat().st_size, sha256=sha256(path), torch=torch.__version__, timm=timm.__version__,
         curve=[[int(row["images"]), round(row["loss"], 4), round(row["accuracy"], 4)] for row in trainer.curve])
     with FileLock(out / ".manifest.lock"):  # two runs may finish together
@@ -241,7 +243,8 @@ def verify(root: str | Path, n: int = 10_000) -> Iterator[tuple[str, float, floa
 
     images, labels = (part[:n] for part in cifar10("test", root))
     for name, entry in read_manifest().items():
-        yield name, entry["test_accuracy"], accuracy(load_model(name), images, labels)
+        objective = OBJECTIVES[entry["recipe"].get("objective", "classify")]
+        yield name, entry["test_accuracy"], accuracy(load_model(name), images, labels, objective)
 
 
 def main() -> None:

@@ -17,9 +17,9 @@ from torch import Tensor, nn
 
 from . import plots
 from .device import borrowed, pick_device
-from .images import ImageSource, batches, count, normalisation, patch_embed, to_model, with_progress
+from .images import ImageSource, batches, count, normalisation, to_model, with_progress
 from .similarity import SMALLEST_BATCH, HSICSums
-from .taps import find, tapped
+from .taps import feature_map, find, tapped
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -31,8 +31,8 @@ class Localization:
     n_images: int
 
     def __repr__(self) -> str:
-        return (f"Localization({self.layer}, {len(self.maps)} tokens, {self.n_images} images, hit rate {self.hit_rate:.2f} "
-                f"(chance {self.chance:.3f}), contrast {self.contrast:.3f}, edge {self.edge:.3f})")
+        return (f"Localization({self.layer}, {len(self.maps)} tokens, {self.n_images} images, hit rate "
+                f"{self.hit_rate:.2f} (chance {self.chance:.3f}), contrast {self.contrast:.3f}, edge {self.edge:.3f})")
 
     @property
     def grid(self) -> tuple[int, int]:
@@ -102,22 +102,19 @@ class Localization:
 
 
 def localization(model: nn.Module, images: ImageSource, layer: str, grid: tuple[int, int] | None = None, *,
-                 batch_size: int = 128, device: str | torch.device | None = None, progress: bool = True) -> Localization:
+                 batch_size: int = 128, device: str | torch.device | None = None, progress: bool = True
+                 ) -> Localization:
     """CKA of every token of `layer` with every patch of the input, cut into the token grid.
 
     With `grid` the layer is first average-pooled to that many rows and columns: for early layers of a ResNet.
     """
     place = pick_device(device)
     sums: HSICSums | None = None
-    kept: list[Tensor] = []
     with borrowed(model, place), torch.no_grad():
         for batch in with_progress(batches(images, batch_size, smallest=SMALLEST_BATCH), count(images), progress):
             x = to_model(batch, model, place)
-            wanted = find(model, [layer], x)
-            with tapped(model, wanted, lambda _, features: kept.append(features)):
-                model(x)
-            tokens = _tokens(kept.pop(), x, model, layer, grid)
-            patches = _patches(_raw_pixels(x, model), tokens.shape[-2:])
+            tokens = _tokens(model, x, layer, grid)
+            patches = _patches(_raw_pixels(x, model), tokens.shape[-2], tokens.shape[-1])
             if sums is None:
                 names = [f"{kind} ({r}, {c})" for kind in ("token", "patch")
                          for r in range(tokens.shape[-2]) for c in range(tokens.shape[-1])]
@@ -130,17 +127,13 @@ def localization(model: nn.Module, images: ImageSource, layer: str, grid: tuple[
     return Localization(sums.cka()[:n, n:].reshape(n, *tokens.shape[-2:]).numpy(), layer, sums.n_images)
 
 
-def _tokens(features: Tensor, x: Tensor, model: nn.Module, layer: str, grid: tuple[int, int] | None) -> Tensor:
-    """A layer's features as a map [n, C, rows, columns], prefix tokens dropped."""
-    embed: Any = patch_embed(model)
-    if features.dim() == 3 and embed is not None:
-        rows, columns = embed.dynamic_feat_size(x.shape[-2:])
-        prefix = features.shape[1] - rows * columns
-        if prefix == getattr(model, "num_prefix_tokens", 0):
-            features = features[:, prefix:].transpose(1, 2).unflatten(2, (rows, columns))
-    if features.dim() != 4:
-        raise ValueError(f"layer {layer!r} has shape {tuple(features.shape)}: it has no positions to compare with patches")
-    return features if grid is None else F.adaptive_avg_pool2d(features, grid)
+def _tokens(model: nn.Module, x: Tensor, layer: str, grid: tuple[int, int] | None) -> Tensor:
+    """The layer's features as a map [n, C, rows, columns], pooled to `grid` if that is given."""
+    kept: list[Tensor] = []
+    copy = lambda _, features: kept.append(feature_map(features, model, x, layer).clone())
+    with tapped(model, find(model, [layer], x), copy):
+        model(x)
+    return kept[0] if grid is None else F.adaptive_avg_pool2d(kept[0], grid)
 
 
 def _raw_pixels(x: Tensor, model: nn.Module) -> Tensor:
@@ -149,9 +142,10 @@ def _raw_pixels(x: Tensor, model: nn.Module) -> Tensor:
     return x if declared is None else x * torch.tensor(declared[1], device=x.device, dtype=x.dtype)[:, None, None]
 
 
-def _patches(x: Tensor, grid: tuple[int, int]) -> Tensor:
+def _patches(x: Tensor, rows: int, columns: int) -> Tensor:
     """[n, C, H, W] → pixels of each patch [n, C·h·w, rows, columns]"""
-    size = [pixels // cells for pixels, cells in zip(x.shape[-2:], grid, strict=True)]
-    if any(cells * side != pixels for pixels, cells, side in zip(x.shape[-2:], grid, size, strict=True)):
-        raise ValueError(f"images of {x.shape[-2]}×{x.shape[-1]} px cannot be cut into {grid[0]}×{grid[1]} equal patches")
-    return F.unfold(x, size, stride=size).unflatten(2, grid)
+    height, width = x.shape[-2:]
+    if height % rows or width % columns:
+        raise ValueError(f"images of {height}×{width} px cannot be cut into {rows}×{columns} equal patches")
+    size = (height // rows, width // columns)
+    return F.unfold(x, size, stride=size).unflatten(2, (rows, columns))

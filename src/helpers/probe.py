@@ -42,7 +42,7 @@ class Probe:
 
     def to_frame(self) -> pd.DataFrame:
         """One row per probe; columns axis0, axis1, … say which."""
-        places = np.indices(self.accuracy.shape).reshape(self.accuracy.ndim, -1)
+        places = np.indices(self.accuracy.shape).reshape(self.accuracy.ndim, self.accuracy.size)
         frame = pd.DataFrame({f"axis{i}": place for i, place in enumerate(places)}, index=range(self.accuracy.size))
         return frame.assign(accuracy=self.accuracy.ravel(), ridge=self.ridge.ravel())
 
@@ -127,7 +127,7 @@ def _check(train_x: Tensor, train_y: Tensor, test_x: Tensor, test_y: Tensor) -> 
         if not x.isfinite().all():
             raise ValueError(f"{what}: features contain NaN or Inf")
     if train_x.shape[1:] != test_x.shape[1:]:
-        raise ValueError(f"train and test features differ in shape: {tuple(train_x.shape[1:])}, {tuple(test_x.shape[1:])}")
+        raise ValueError(f"train features {tuple(train_x.shape)} and test features {tuple(test_x.shape)} do not fit")
     classes = train_y.unique()
     if len(classes) < 2:
         raise ValueError("the training labels hold one class only: there is nothing to tell apart")

@@ -18,9 +18,9 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from . import plots
 from .device import borrowed, pick_device
-from .images import ImageSource, batches, count, patch_embed, to_model, with_progress
+from .images import ImageSource, batches, count, to_model, with_progress
 from .skip import branches
-from .taps import Tap, find, tapped
+from .taps import Tap, feature_map, find, tapped
 
 _VECTORS = 32  # channels × images pulled back together
 
@@ -140,25 +140,13 @@ def _centres(model: nn.Module, x: Tensor, wanted: list[Tap]) -> list[tuple[tuple
     found: dict[int, tuple[tuple[int, int], Tensor]] = {}
 
     def read(i: int, features: Tensor) -> None:
-        grid, centre = _at_centre(features, x, model, wanted[i].name)
-        found[i] = grid, centre.clone()  # an in-place operation may follow
+        layer = feature_map(features, model, x, wanted[i].name)
+        rows, columns = layer.shape[-2:]
+        found[i] = (rows, columns), layer[:, :, rows // 2, columns // 2].clone()  # an in-place operation may follow
 
     with tapped(model, wanted, read):
         model(x)
     return [found[i] for i in range(len(wanted))]
-
-
-def _at_centre(features: Tensor, x: Tensor, model: nn.Module, name: str) -> tuple[tuple[int, int], Tensor]:
-    if features.dim() == 4:
-        rows, columns = features.shape[-2:]
-        return (rows, columns), features[:, :, rows // 2, columns // 2]
-    embed: Any = patch_embed(model)
-    if features.dim() == 3 and embed is not None:
-        rows, columns = embed.dynamic_feat_size(x.shape[-2:])
-        prefix = features.shape[1] - rows * columns
-        if prefix == getattr(model, "num_prefix_tokens", 0):
-            return (rows, columns), features[:, prefix + rows // 2 * columns + columns // 2]
-    raise ValueError(f"layer {name!r} has shape {tuple(features.shape)}: it has no positions, so no receptive field")
 
 
 def _sample(total: int, channels: int | None) -> Tensor:

@@ -49,7 +49,7 @@ def _rows(x: Tensor) -> Tensor:
 def u_centre(k: Tensor) -> Tensor:
     """U-centring of a Gram matrix [n, n]: zero diagonal, rows and columns that sum to zero.
 
-    The diagonal is dropped *before* the means are taken; centring first would keep the bias.
+    The diagonal must not enter the means: it is what makes the biased estimate large for unrelated features.
     """
     n = len(k)
     k = k.double().clone()

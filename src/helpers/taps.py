@@ -27,7 +27,7 @@ import torch
 from torch import Tensor, nn
 
 from .device import borrowed, device_of, dtype_of
-from .images import fixed_size
+from .images import fixed_size, patch_embed
 
 Which = Literal["blocks", "all"]
 Place = tuple[str, str, int]  # module path, "in" or "out", at which of its calls
@@ -234,3 +234,16 @@ def _first_tensor(value: Any, name: str) -> Tensor:
         if isinstance(item, Tensor):
             return item
     raise TypeError(f"layer {name!r} gives {type(value).__name__}, not a tensor")
+
+
+def feature_map(features: Tensor, model: nn.Module, images: Tensor, name: str) -> Tensor:
+    """A layer's features [n, C, h, w] or [n, tokens, C] as a map [n, C, rows, columns], without prefix tokens."""
+    embed: Any = patch_embed(model)
+    if features.dim() == 3 and embed is not None:
+        rows, columns = embed.dynamic_feat_size(images.shape[-2:])
+        prefix = getattr(model, "num_prefix_tokens", 0)
+        if features.shape[1] == prefix + rows * columns:
+            return features[:, prefix:].transpose(1, 2).unflatten(2, (rows, columns))
+    if features.dim() != 4:
+        raise ValueError(f"layer {name!r} has shape {tuple(features.shape)}: it has no positions in the image")
+    return features

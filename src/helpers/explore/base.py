@@ -16,8 +16,10 @@ from __future__ import annotations
 import base64
 import itertools
 import json
+import math
 import numbers
 import os
+import uuid
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
@@ -56,8 +58,9 @@ class Number(traitlets.TraitType):
 
     def validate(self, obj: Any, value: Any) -> int | float:
         kind = numbers.Integral if self.whole else numbers.Real
-        if isinstance(value, kind) and not isinstance(value, bool) and self.low <= value <= self.high:
-            return int(value) if self.whole else float(value)
+        number = float(value) if isinstance(value, kind) and not isinstance(value, bool) else math.nan
+        if self.low <= number <= self.high:
+            return int(number) if self.whole else number
         what = "a whole number" if self.whole else "a number"
         raise traitlets.TraitError(f"{self.name} must be {what} from {self.low} to {self.high}, but it is {value!r}")
 
@@ -117,8 +120,7 @@ class LiveExplorer(anywidget.AnyWidget):
     place = traitlets.Unicode(help="id of the element in which the page form waits").tag(sync=True)
 
     def __init__(self, **state: Any) -> None:
-        super().__init__(**state)
-        self.place = f"{self.name}-{self.model_id}"
+        super().__init__(place=f"explorer-{uuid.uuid4().hex}", **state)
 
     def _ipython_display_(self, **_: Any) -> None:
         """Two outputs: the page form, asleep while a live view is on the page, and the live view.
@@ -128,7 +130,7 @@ class LiveExplorer(anywidget.AnyWidget):
         """
         waiting = self.html(self.place, host="notebook", wait=LIVE_VIEW_WAIT_MS)
         display({"text/html": waiting, "text/plain": ""}, raw=True)
-        data, metadata = self._repr_mimebundle_()
+        data, metadata = self._repr_mimebundle_() or ({}, {})
         display(data, metadata=metadata, raw=True)
 
 

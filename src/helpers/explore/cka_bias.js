@@ -32,15 +32,15 @@ const STRINGS = {
     biased: "편향", unbiased: "비편향", expected: "편향 CKA의 기댓값", truth: "참값",
     nAxis: "표본 수 n", pAxis: "특징 수 p", yAxis: "CKA", excess: "편향 CKA의 기댓값 − 참값",
     barLabel: "지금의 편향 CKA와 비편향 CKA", curveLabel: "표본 수에 따른 편향 CKA와 비편향 CKA",
-    mapLabel: "표본 수와 특징 수에 따른 편향 CKA의 초과분, 화살표 키로 점 이동",
-    waiting: "계산 중 …", undefined: "정의되지 않음",
+    mapLabel: "표본 수와 특징 수에 따른 편향 CKA 초과분의 기댓값, 화살표 키로 점 이동",
+    waiting: "계산 중…", undefined: "정의되지 않음",
     caption: v => `표본 n = ${v.n}개, 특징 p = ${v.p}개, 참 CKA ${v.truth}. 편향 추정량: ${v.biased} (기댓값 ${v.expected}), ` +
       `비편향 추정량: ${v.unbiased}.`,
-    same: "두 표현이 같고, 두 추정량도 그렇게 답한다.",
+    same: "두 표현은 같고, 두 추정량도 같다고 답한다.",
     wide: "특징이 표본보다 많으면 편향 추정량은 서로 무관한 표현도 닮았다고 답한다.",
     close: "표본을 늘리거나 특징을 줄이면 두 값이 가까워진다.",
-    tall: "특징 수에 비해 표본이 넉넉하여 초과분이 거의 없다.",
-    columns: ["n", "편향", "편향의 기댓값", "비편향", "참값"],
+    tall: "특징 수에 비해 표본이 넉넉해서 초과분이 거의 없다.",
+    columns: ["n", "편향", "편향 CKA의 기댓값", "비편향", "참값"],
   },
 };
 

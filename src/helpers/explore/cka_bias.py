@@ -18,6 +18,6 @@ class CkaBias(Explorer):
     seed = Number(0, 0, MAX_SEED)
 
 
-def cka_bias_explorer(n: int = 128, p: int = 1024, signal: float = 0.0, seed: int = 0) -> CkaBias | LiveExplorer:
+def cka_bias_explorer(n: int = 128, p: int = 1024, signal: float = 0.0, seed: int = 0) -> Explorer | LiveExplorer:
     """Biased and unbiased CKA of two n×p Gaussian samples whose true CKA is `signal`, all computed in the page."""
     return show(CkaBias, n=n, p=p, signal=signal, seed=seed)

@@ -15,7 +15,7 @@ const WORDS = {
   en: { show: "Show the numbers", hide: "Hide the numbers", save: "Save picture", link: "Copy link", copied: "Link copied",
     inBar: "The link is in the address bar" },
   ko: { show: "수치 보기", hide: "수치 숨기기", save: "그림 저장", link: "링크 복사", copied: "링크 복사됨",
-    inBar: "주소 표시줄에 링크 있음" },
+    inBar: "링크는 주소 표시줄에 있음" },
 };
 
 // --- small tools ----------------------------------------------------------------------------------------------------

@@ -1,0 +1,124 @@
+"""Localisation: tokens that copy their patch must find it, tokens that know nothing must not."""
+
+from __future__ import annotations
+
+import itertools
+
+import matplotlib
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from helpers import localization
+from helpers.localize import Localization
+from helpers.similarity import minibatch_cka
+
+matplotlib.use("agg")
+
+
+def test_every_map_equals_cka_of_one_token_and_one_patch(vit, images):
+    vit.pretrained_cfg = {"mean": (0.5, 0.4, 0.3), "std": (0.2, 0.5, 0.9)}
+    result = localization(vit, images, "blocks.1", batch_size=8)
+    kept = {}
+    vit.blocks[1].register_forward_hook(lambda m, i, out: kept.__setitem__("y", out.detach().double()))
+    with torch.no_grad():
+        vit(images)
+    tokens = kept["y"][:, 1:]
+    raw = images.double() * torch.tensor([0.2, 0.5, 0.9], dtype=torch.float64)[:, None, None]
+    assert result.maps.shape == (16, 4, 4) and result.grid == (4, 4) and result.n_images == 24
+    for token, row, column in ((0, 0, 0), (5, 1, 1), (7, 3, 2), (15, 0, 3)):
+        patch = raw[:, :, 8 * row : 8 * row + 8, 8 * column : 8 * column + 8]
+        expected = minibatch_cka(tokens[:, token], patch, batch_size=8)
+        assert result.maps[token, row, column] == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_patch_embedding_finds_its_patch(images):
+    torch.manual_seed(0)
+    copy = nn.Sequential(nn.Conv2d(3, 192, 8, stride=8))
+    noise = torch.randn(200, 3, 32, 32)  # patches that have nothing to do with each other
+    result = localization(copy, noise, "0")
+    assert result.hit_rate == 1 and result.contrast > 0.5 and abs(result.edge) < 0.05 and result.chance == 1 / 16
+
+
+def test_a_pooled_map_points_nowhere():
+    torch.manual_seed(0)
+
+    class Everywhere(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv, self.out = nn.Conv2d(3, 64, 8, stride=8), nn.Identity()
+
+        def forward(self, x):
+            return self.out(self.conv(x).mean((2, 3), keepdim=True).expand(-1, -1, 4, 4))
+
+    result = localization(Everywhere(), torch.randn(100, 3, 32, 32), "out")
+    assert result.hits.sum() <= 1 and abs(result.contrast) < 0.02
+
+
+def test_convolutional_layers_and_pooling_to_a_coarser_grid(resnet, images):
+    assert localization(resnet, images, "layer1.0").maps.shape == (64, 8, 8)
+    coarse = localization(resnet, images, "layer1.0", grid=(4, 4))
+    assert coarse.maps.shape == (16, 4, 4)
+    kept = {}
+    resnet.layer1[0].register_forward_hook(lambda m, i, out: kept.__setitem__("y", out.detach().double()))
+    with torch.no_grad():
+        resnet(images)
+    pooled = nn.functional.avg_pool2d(kept["y"], 2)
+    expected = minibatch_cka(pooled[:, :, 1, 2], images[:, :, 24:, :8].double())
+    assert coarse.maps[6, 3, 0] == pytest.approx(expected, abs=1e-6)
+
+
+def test_an_in_place_operation_after_the_layer_does_not_matter(resnet, images):
+    before = localization(resnet, images, "layer1.0.bn1").maps
+    resnet.layer1[0].act1 = nn.ReLU(inplace=False)
+    assert np.allclose(localization(resnet, images, "layer1.0.bn1").maps, before)
+
+
+def test_scores_of_maps_that_are_known():
+    identity = Localization(np.eye(9).reshape(9, 3, 3), "layer", 10)
+    assert identity.hit_rate == 1 and identity.contrast == 1 and identity.edge == 0 and identity.hits.all()
+    rim = identity.border.astype(float)
+    framed = Localization(np.outer(rim, rim).reshape(9, 3, 3), "layer", 10)
+    assert framed.edge == 1 and framed.border.sum() == 8
+    flat = Localization(np.full((4, 2, 2), 0.5), "layer", 10)
+    assert flat.contrast == 0 and np.isnan(flat.edge) and flat.hit_rate == 0.25  # no interior: all tokens count
+
+
+def test_constant_patches_are_nan_and_named(vit, images):
+    blank = images.clone()
+    blank[:, :, :8, :8] = 0
+    with pytest.warns(UserWarning, match=r"undefined.*patch \(0, 0\)"):
+        result = localization(vit, blank, "blocks.0")
+    assert np.isnan(result.maps[:, 0, 0]).all() and np.isfinite(result.hit_rate) and np.isfinite(result.contrast)
+
+
+def test_bad_input(vit, resnet, images):
+    with pytest.raises(ValueError, match="no positions"):
+        localization(vit, images, "head")
+    with pytest.raises(ValueError, match="cannot be cut into 3×3"):
+        localization(resnet, images, "layer1.0", grid=(3, 3))
+    with pytest.raises(ValueError, match="at least 4"):
+        localization(vit, images[:3], "blocks.0")
+    with pytest.raises(ValueError, match="nearest names"):
+        localization(vit, images, "block.0")
+    with pytest.raises(ValueError, match="no images"):
+        localization(vit, images[:0], "blocks.0")
+
+
+@pytest.mark.parametrize(("model_there", "images_there"), list(itertools.product([False, True], repeat=2)))
+def test_on_the_simulated_device(vit, images, simulated, model_there, images_there):
+    expected = localization(vit, images, "blocks.2").maps
+    vit = vit.requires_grad_(False).to(simulated) if model_there else vit
+    source = images.to(simulated) if images_there else images
+    assert np.allclose(localization(vit, source, "blocks.2", device=simulated).maps, expected, atol=1e-5)
+
+
+def test_state_modes_and_results(vit, mixer, images):
+    vit.train()
+    result = localization(vit, images, "blocks.2", batch_size=12)
+    assert vit.training and repr(result).startswith("Localization(blocks.2, 16 tokens, 24 images")
+    assert len(result.plot()) == 4 and list(result.to_frame().columns)[:3] == ["token", "row", "column"]
+    with torch.inference_mode():
+        assert np.allclose(localization(vit, images, "blocks.2", batch_size=12).maps, result.maps)
+    assert localization(mixer, images, "blocks.1").maps.shape == (16, 4, 4)
