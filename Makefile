@@ -67,7 +67,7 @@ lab-verify: setup ## check the shipped small models against their recipes
 	@$(PY) -m helpers.lab verify
 
 bench: setup ## compare speed and memory with other packages
-	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps cka-pytorch==1.1.3 pytorch-cka==1.1.3 torch-cka==0.21
+	@$(PY) -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[bench]"
 	@$(PY) -m benchmarks
 
 lock: ## write requirements.lock from pyproject.toml and requirements.in (needs uv)

@@ -17,11 +17,12 @@ from helpers.probe import RIDGES, Ridge
 matplotlib.use("agg")
 
 
-def problem(n: int, width: int, *between: int, classes: int = 3, seed: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
+def problem(n: int, width: int, *between: int, spread: float = 1.5, seed: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
+    """Three classes of features round their own centres, far from the origin."""
     g = torch.Generator().manual_seed(seed)
-    y = torch.arange(n) % classes
-    centres = torch.randn(classes, *between, width, generator=torch.Generator().manual_seed(99))
-    return 1.5 * torch.randn(n, *between, width, generator=g) + centres[y] + 5, y
+    y = torch.arange(n) % 3
+    centres = torch.randn(3, *between, width, generator=torch.Generator().manual_seed(99))
+    return spread * torch.randn(n, *between, width, generator=g) + centres[y] + 5, y
 
 
 def sklearn_scores(x: np.ndarray, y: np.ndarray, test_x: np.ndarray, ridge: float) -> np.ndarray:
@@ -32,9 +33,10 @@ def sklearn_scores(x: np.ndarray, y: np.ndarray, test_x: np.ndarray, ridge: floa
 
 @pytest.mark.parametrize(("n", "width"), [(60, 10), (24, 50)])  # more examples than features, and the reverse
 @pytest.mark.parametrize("ridge", [0.01, 3.0, 400.0])
-def test_equals_scikit_learn(n, width, ridge):
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_equals_scikit_learn(n, width, ridge, dtype):
     (x, y), (test_x, test_y) = problem(n, width, 4), problem(90, width, 4, seed=1)
-    result = probe(x, y, test_x, test_y, ridge=ridge)
+    result = probe(x.to(dtype), y, test_x.to(dtype), test_y, ridge=ridge)
     for t in range(4):
         scores = sklearn_scores(x[:, t].numpy().astype(float), y.numpy(), test_x[:, t].numpy().astype(float), ridge)
         assert result.accuracy[t] == pytest.approx((scores.argmax(1) == test_y.numpy()).mean())
@@ -45,25 +47,33 @@ def test_equals_scikit_learn(n, width, ridge):
 def test_both_closed_forms_give_the_textbook_solution(n, width):
     x, y = problem(n, width)
     x = x.double() - x.double().mean(0)
-    targets = 2.0 * torch.nn.functional.one_hot(y).double() - 1
+    scale = x.square().mean(0).sqrt()
+    unit = x / scale
+    centred = 2.0 * torch.nn.functional.one_hot(y).double()
+    centred -= centred.mean(0)
     for ridge in (0.1, 10.0):
-        primal, dual = (Ridge(x[None], targets, dual=d).weights(torch.tensor([ridge]))[0] for d in (False, True))
-        centred = targets - targets.mean(0)
-        textbook = torch.linalg.solve(x.T @ x + ridge * torch.eye(width, dtype=torch.float64), x.T @ centred)
+        primal, dual = (Ridge(x[None], y, dual=d).weights(torch.tensor([ridge]))[0] for d in (False, True))
+        textbook = torch.linalg.solve(unit.T @ unit + ridge * torch.eye(width, dtype=torch.float64), unit.T @ centred)
+        textbook /= scale[:, None]  # weights for the features as they came
         assert torch.allclose(primal, textbook, atol=1e-9) and torch.allclose(dual, textbook, atol=1e-9)
 
 
-@pytest.mark.parametrize("width", [5, 30])
-def test_leave_one_out_equals_refitting_without_the_example(width):
-    x, y = problem(15, width)
+@pytest.mark.parametrize("width", [5, 60])
+def test_held_out_accuracy_equals_refitting_without_each_example(width):
+    x, y = problem(45, width, spread=3.0)
     x = x.double() - x.double().mean(0)
-    targets = 2.0 * torch.nn.functional.one_hot(y).double() - 1
-    predicted = Ridge(x[None], targets).leave_one_out(torch.tensor([0.5, 20.0], dtype=torch.float64))
-    for r, ridge in enumerate((0.5, 20.0)):
-        for i in range(15):
-            rest = np.arange(15) != i
-            refit = SklearnRidge(alpha=ridge).fit(x[rest].numpy(), targets[rest].numpy())
-            assert np.allclose(predicted[r, 0, i], refit.predict(x[i : i + 1].numpy())[0], atol=1e-8)
+    x /= x.square().mean(0).sqrt()
+    targets = (2.0 * torch.nn.functional.one_hot(y).double() - 1).numpy()
+    ridges = torch.tensor([0.01, 0.5, 20.0, 400.0], dtype=torch.float64)
+    both = [Ridge(x[None], y, dual=dual).held_out_accuracy(ridges)[:, 0] for dual in (False, True)]
+    for r, ridge in enumerate(ridges.tolist()):
+        right = 0
+        for i in range(45):
+            rest = np.arange(45) != i
+            refit = SklearnRidge(alpha=ridge).fit(x[rest].numpy(), targets[rest])
+            right += int(refit.predict(x[i : i + 1].numpy())[0].argmax() == y[i])
+        assert both[0][r] == both[1][r] == pytest.approx(right / 45)
+    assert 0 < both[0].min() <= both[0].max() < 1  # a problem on which rights and wrongs both occur
 
 
 def test_auto_takes_the_best_held_out_ridge_and_the_larger_of_equals():

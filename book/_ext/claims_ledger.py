@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
+import nbformat
 from docutils import nodes
+from jupyter_cache import get_cache
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
 
@@ -25,12 +26,14 @@ class ClaimsLedger(SphinxDirective):
 
 
 def collect(app, doctree):
-    """Remember what this page's notebook reports; myst-nb has just written it, executed, beside the output."""
-    docname = app.env.docname
-    if "kernelspec" in app.env.metadata[docname]:
-        executed = Path(app.env.mystnb_config.output_folder, f"{docname}.ipynb")
-        found = claims.collect(json.loads(executed.read_text(encoding="utf-8")), f"{docname}.ipynb")
-        app.env.book_claims = getattr(app.env, "book_claims", {}) | {docname: found}
+    """Remember what this page's notebook reports; when a page has been read, its notebook is in the cache."""
+    env, docname = app.env, app.env.docname
+    if Path(env.doc2path(docname)).suffix == ".ipynb":
+        cache = get_cache(env.mystnb_config.execution_cache_path)
+        _, executed = cache.merge_match_into_notebook(nbformat.read(env.doc2path(docname), as_version=4))
+        env.book_claims = getattr(env, "book_claims", {}) | {docname: claims.collect(executed, f"{docname}.ipynb")}
+        # myst-nb leaves a copy without the outputs here; `make claims` reads the one that has them.
+        nbformat.write(executed, Path(env.mystnb_config.output_folder, f"{docname}.ipynb"))
 
 
 def forget(app, env, docname):

@@ -1,8 +1,9 @@
 """Linear probes in closed form: ridge regression to ±1 targets, one eigendecomposition for every λ.
 
-Features are standardised. With r the smaller of examples and features, the fitted values for any λ are
-B diag(g(λ)) Bᵀ T, where B is X V with g = 1/(s + λ) (V, s from XᵀX), or U with g = s/(s + λ) (U, s from X Xᵀ).
-Leave-one-out predictions follow from the same numbers, so λ is chosen on examples a probe has not seen.
+Features X [n, D] are standardised, the intercept is free. With B = XV and g = 1/(s + λ) from XᵀX = V diag(s) Vᵀ (or
+B = U and g = s/(s + λ) from XXᵀ = U diag(s) Uᵀ when n < D), the fitted values for any λ are B diag(g) BᵀT, and
+example i pulls its own prediction by its leverage h_i = Σ_k B²_ik g_k + 1/n. Left out, it would still be classified
+rightly exactly if its margin f_y − max f_other exceeds 2h_i: so λ is chosen on examples the probe has not seen.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ import numpy as np
 import pandas as pd
 import torch
 from torch import Tensor
+from torch.nn.functional import one_hot
 
 from . import plots
-from .device import float64_device, pick_device
+from .device import float64_device, full_precision, pick_device
 
 RIDGES = 2.0 ** torch.arange(-10, 21, 2, dtype=torch.float64)
-_CHUNK_BYTES = 256 << 20  # of standardised training features held at one time
+_CHUNK_BYTES = 16 << 20  # of features, and of fitted values, held at one time
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -70,50 +72,83 @@ def probe(train_x: Any, train_y: Any, test_x: Any, test_y: Any, *, ridge: float 
     train_y, test_y = (torch.searchsorted(classes, y.contiguous()).to(place) for y in (train_y, test_y))
     shape, width = train_x.shape[1:-1], train_x.shape[-1]
     train_x, test_x = train_x.reshape(len(train_x), -1, width), test_x.reshape(len(test_x), -1, width)
-    step = max(1, _CHUNK_BYTES // (8 * len(train_x) * max(width, len(candidates) * len(classes))))
-    parts = [_fit_and_test(a.to(place).transpose(0, 1).double(), train_y, b.to(place).transpose(0, 1).double(), test_y,
-                           candidates.to(place), len(classes))
-             for a, b in zip(train_x.split(step, 1), test_x.split(step, 1), strict=True)]
+    step = max(1, _CHUNK_BYTES // (4 * len(train_x) * max(width, len(classes) * len(candidates))))  # probes at a time
+    with full_precision(place):
+        parts = [_fit_and_test(_probes_first(a, place), train_y, _probes_first(b, place), test_y, candidates.to(place))
+                 for a, b in zip(train_x.split(step, 1), test_x.split(step, 1), strict=True)]
     accuracy, chosen, held_out = (torch.cat(values, dim=-1).cpu() for values in zip(*parts, strict=True))
     return Probe(accuracy.reshape(shape).numpy(), chosen.reshape(shape).numpy(), held_out.reshape(-1, *shape).numpy(),
                  candidates.numpy(), len(train_y), len(test_y), len(classes))
 
 
-def _fit_and_test(x: Tensor, y: Tensor, test_x: Tensor, test_y: Tensor, ridges: Tensor, n_classes: int,
-                  ) -> tuple[Tensor, Tensor, Tensor]:
+def _probes_first(x: Tensor, device: torch.device) -> Tensor:
+    """[n, t, D] → [t, n, D], float64 if it was, else float32."""
+    return x.to(device, torch.float64 if x.dtype == torch.float64 else torch.float32).transpose(0, 1).contiguous()
+
+
+def _fit_and_test(x: Tensor, y: Tensor, test_x: Tensor, test_y: Tensor, ridges: Tensor) -> tuple[Tensor, ...]:
     """[t, n, D] and [t, m, D] → accuracy [t], chosen λ [t], leave-one-out accuracy [λ, t]."""
-    mean, deviation = x.mean(1, keepdim=True), x.std(1, correction=0, keepdim=True)
-    deviation = torch.where(deviation > 0, deviation, 1.0)
-    targets = 2.0 * torch.nn.functional.one_hot(y, n_classes).double() - 1
-    solver = Ridge((x - mean) / deviation, targets)
-    held_out = torch.cat([(solver.leave_one_out(part).argmax(-1) == y).double().mean(-1) for part in ridges.split(4)])
+    mean = x.mean(1, keepdim=True)
+    solver = Ridge(x - mean, y)
+    together = max(1, _CHUNK_BYTES // (4 * x.shape[0] * x.shape[1] * len(solver.mean)))
+    held_out = torch.cat([solver.held_out_accuracy(part) for part in ridges.split(together)])
     best = ridges[len(ridges) - 1 - held_out.flip(0).argmax(0)]  # the largest λ among equals
-    scores = (test_x - mean) / deviation @ solver.weights(best) + targets.mean(0)
+    weights = solver.weights(best).to(x.dtype)
+    scores = test_x @ weights + (solver.mean.to(x.dtype) - mean @ weights)
+    if not scores.isfinite().all():
+        raise ValueError("test: features contain NaN or Inf")
     return (scores.argmax(-1) == test_y).double().mean(-1), best, held_out
 
 
 class Ridge:
-    """Ridge regressions of targets [n, K] on t centred feature matrices [t, n, D], ready for any λ; free intercept."""
+    """Ridge regressions of labels [n] on t matrices of centred features [t, n, D], standardised here; for any λ."""
 
-    def __init__(self, x: Tensor, targets: Tensor, dual: bool | None = None) -> None:
-        self.targets, self.mean = targets, targets.mean(0)
+    def __init__(self, x: Tensor, y: Tensor, dual: bool | None = None) -> None:
+        targets = 2.0 * one_hot(y).double() - 1  # [n, K]
+        self.y, self.mean = y, targets.mean(0)
         self.dual = x.shape[1] < x.shape[2] if dual is None else dual
-        self.s, vectors = torch.linalg.eigh(x @ x.mT if self.dual else x.mT @ x)  # [t, r]
-        self.s = self.s.clamp_min(0)
-        self.basis = vectors if self.dual else x @ vectors  # B [t, n, r]
-        self.to_features = x.mT @ vectors if self.dual else vectors  # [t, D, r]
-        self.projected = self.basis.mT @ (targets - self.mean)  # [t, r, K]
+        product = None if self.dual else _self_product(x)
+        variance = x.double().square().mean(1) if product is None else product.diagonal(dim1=1, dim2=2) / x.shape[1]
+        if not variance.isfinite().all():
+            raise ValueError("train: features contain NaN or Inf")
+        scale = torch.where(variance > 0, variance, 1.0).rsqrt()[..., None]  # [t, D, 1]; constant features stay zero
+        if product is None:
+            x = x * scale.mT.to(x.dtype)
+            self.s, vectors = torch.linalg.eigh(_self_product(x.mT))
+            self.to_weights = scale * (x.mT.double() @ vectors)  # [t, D, r]
+            self.basis = vectors.to(x.dtype)  # B [t, n, r]
+            self.projected = vectors.mT @ (targets - self.mean)  # BᵀT [t, r, K]
+        else:
+            self.s, vectors = torch.linalg.eigh(scale * product * scale.mT)
+            self.to_weights = scale * vectors
+            self.basis = x @ self.to_weights.to(x.dtype)
+            class_sums = x.new_zeros(len(x), len(self.mean), x.shape[2]).index_add_(1, y, x)
+            self.projected = self.to_weights.mT @ (2 * class_sums.mT.double())  # XᵀT: the features sum to zero
+        self.s = self.s.clamp_min(0)  # [t, r]
 
     def weights(self, ridge: Tensor) -> Tensor:
-        """[t, D, K] for one λ each, [t]."""
-        return self.to_features @ (self.projected / (self.s + ridge[:, None])[..., None])
+        """Weights for the features as they came, before standardising: [t, D, K] for one λ each, [t]; float64."""
+        return self.to_weights @ (self.projected / (self.s + ridge[:, None])[..., None])
 
-    def leave_one_out(self, ridges: Tensor) -> Tensor:
-        """What a probe would say of each training example had it not seen it: [λ, t, n, K] for [λ]."""
-        g = (self.s if self.dual else 1.0) / (self.s + ridges[:, None, None])  # [λ, t, r]
-        fitted = self.basis @ (g[..., None] * self.projected) + self.mean
-        leverage = (self.basis.square() @ g.permute(1, 2, 0)).permute(2, 0, 1) + 1 / len(self.targets)  # [λ, t, n]
-        return self.targets - (self.targets - fitted) / (1 - leverage).clamp_min(1e-12)[..., None]
+    def held_out_accuracy(self, ridges: Tensor) -> Tensor:
+        """Share of training examples that the probe classifies rightly without having seen them: [λ, t] for [λ]."""
+        g = (self.s[:, None] if self.dual else 1.0) / (self.s[:, None] + ridges[:, None])  # [t, λ, r]
+        coefficients = (self.projected.mT[:, :, None] * g[:, None]).to(self.basis.dtype)  # [t, K, λ, r]
+        fitted = (coefficients.flatten(1, 2) @ self.basis.mT).unflatten(1, coefficients.shape[1:3])  # [t, K, λ, n]
+        fitted += self.mean.to(fitted.dtype)[:, None, None]
+        every = torch.arange(len(self.y), device=self.y.device)
+        own = fitted[:, self.y, :, every].permute(1, 2, 0)  # [t, λ, n]
+        fitted[:, self.y, :, every] = -torch.inf
+        leverage = g.to(self.basis.dtype) @ self.basis.square().mT + 1 / len(self.y)
+        return (own - fitted.amax(1) > 2 * leverage).double().mean(-1).T
+
+
+def _self_product(x: Tensor, rows: int = 1024) -> Tensor:
+    """XᵀX of [t, n, D] in float64, from products of a few rows at a time in x's own precision."""
+    total = torch.zeros(len(x), x.shape[2], x.shape[2], dtype=torch.float64, device=x.device)
+    for part in x.split(rows, dim=1):
+        total += part.mT @ part
+    return total
 
 
 def _check(train_x: Tensor, train_y: Tensor, test_x: Tensor, test_y: Tensor) -> Tensor:
@@ -124,8 +159,6 @@ def _check(train_x: Tensor, train_y: Tensor, test_x: Tensor, test_y: Tensor) -> 
                              "[n, D] or [n, ..., D] and [n]")
         if len(x) == 0:
             raise ValueError(f"{what}: there are no examples")
-        if not x.isfinite().all():
-            raise ValueError(f"{what}: features contain NaN or Inf")
     if train_x.shape[1:] != test_x.shape[1:]:
         raise ValueError(f"train features {tuple(train_x.shape)} and test features {tuple(test_x.shape)} do not fit")
     classes = train_y.unique()

@@ -107,6 +107,22 @@ def test_korean_chrome_has_no_english(address, visit, site):
         assert not english, f"{name}: {english}"
 
 
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_ledger_agrees_with_the_cards(address, visit, language):
+    """Every claim card of every chapter stands in the ledger with its verdict, and nothing else does."""
+    visitor, cards = visit(), {}
+    for path in (ROOT / "notebooks" / language).glob("*.ipynb"):
+        page = visitor.open(f"{address}/{language}/{path.stem}.html")
+        for card in page.locator(".claim").all():
+            cards[card.get_attribute("id").removeprefix("claim-")] = card.locator(".verdict:visible").inner_text()
+    page = visitor.open(f"{address}/{language}/ledger.html")
+    rows = page.locator("table.ledger tbody tr").evaluate_all(
+        "all => all.map(r => [r.id, r.querySelector('.verdict:not(.verdict-open)')?.innerText])"
+    )
+    assert cards and {name: verdict for name, verdict in rows if verdict} == cards
+    assert len(rows) == 92
+
+
 # ------------------------------------------------------------------------------------------------- search
 
 

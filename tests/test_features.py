@@ -1,0 +1,28 @@
+"""Features of one layer are what a hook of our own sees, in the order of the images."""
+
+import pytest
+import torch
+from helpers import features
+
+
+def test_features_equal_a_hook_of_our_own(vit, images):
+    seen = []
+    handle = vit.blocks[1].register_forward_hook(lambda module, inputs, output: seen.append(output))
+    with torch.no_grad():
+        vit(images)
+    handle.remove()
+    assert torch.allclose(features(vit, images, "blocks.1", batch_size=7), seen[0], atol=1e-5)
+
+
+def test_several_layers_come_from_one_pass_in_execution_order(vit, images):
+    calls = []
+    handle = vit.patch_embed.register_forward_hook(lambda *_: calls.append(1))
+    tables = features(vit, images, ["blocks.2", "blocks.0"], batch_size=24)
+    handle.remove()
+    assert list(tables) == ["blocks.0", "blocks.2"] and len(calls) <= 2  # one to find the layers, one to read them
+    assert torch.equal(tables["blocks.2"], features(vit, images, "blocks.2"))
+
+
+def test_an_unknown_layer_is_refused(vit, images):
+    with pytest.raises(ValueError, match="no layer 'blocks.9'"):
+        features(vit, images, "blocks.9")
