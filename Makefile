@@ -60,10 +60,10 @@ lighthouse: setup browser ## measure the built site with Lighthouse (npm)
 claims: setup ## print the claims ledger of the last make book as text
 	@$(PY) -m helpers.claims
 
-lab: setup ## train the small models that are missing, or RUN=name again
+lab: setup ## train the small models that are missing, or RUN=name; resumes where it stopped
 	@$(PY) -m helpers.lab $(RUN)
 
-lab-verify: setup ## check the shipped small models against their recipes
+lab-verify: setup ## measure every shipped small model again on the full test set
 	@$(PY) -m helpers.lab verify
 
 bench: setup ## compare speed and memory with other packages

@@ -1,4 +1,4 @@
-"""Draw the picture of the first page, the favicon and the picture for shared links: `python tools/pictures.py` (needs Chromium)."""
+"""Draw the first page's picture, the favicon and the picture for shared links: `python tools/pictures.py`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ def fields() -> str:
             shade = "#1a3f6f" if (i, j) == (3, 3) else "#f2a33a" if (i * 5 + j * 3) % 11 == 0 else "#dbe8f5"
             box = f'x="{j * step + 260}" y="{i * step}" width="{side}" height="{side}" rx="4"'
             parts.append(f'<rect {box} fill="{shade}" fill-opacity="0.9"/>')
-    return f'<svg xmlns="http://www.w3.org/2000/svg" width="480" height="210" viewBox="0 0 470 206">{"".join(parts)}</svg>'
+    size = 'width="480" height="210" viewBox="0 0 470 206"'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size}>{"".join(parts)}</svg>'
 
 
 def main() -> None:
