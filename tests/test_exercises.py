@@ -2,13 +2,15 @@
 
 import ast
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 import torch
+from source import OTHER, read_source
+
 from helpers.exercises import CHECKS, check
 from helpers.similarity import hsic0, hsic1
-from source import OTHER, read_source
 
 CHAPTERS = Path(__file__).resolve().parent.parent / "book" / "chapters"
 
@@ -18,8 +20,9 @@ def exercises():
     for path in sorted(CHAPTERS.glob("*.md")):
         blocks = read_source(path).blocks
         code = [block.text["en"] for block in blocks if block.kind == "code"]
-        imports = [ast.unparse(node) for node in ast.parse(code[0]).body if isinstance(node, (ast.Import, ast.ImportFrom))]
-        for block, after in zip(blocks, blocks[1:], strict=False):
+        first_cell = ast.parse(code[0]).body
+        imports = [ast.unparse(node) for node in first_cell if isinstance(node, (ast.Import, ast.ImportFrom))]
+        for block, after in pairwise(blocks):
             if "exercise" in block.metadata["en"].get("tags", []):
                 solutions = {lang: re.search(r"```python\n(.*?)```", after.text[lang], re.DOTALL)[1] for lang in OTHER}
                 name = re.search(r'check\("([^"]+)"', block.text["en"])[1]

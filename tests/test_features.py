@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+
 from helpers import features
 
 
@@ -24,5 +25,5 @@ def test_several_layers_come_from_one_pass_in_execution_order(vit, images):
 
 
 def test_an_unknown_layer_is_refused(vit, images):
-    with pytest.raises(ValueError, match="no layer 'blocks.9'"):
+    with pytest.raises(ValueError, match=r"no layer 'blocks\.9'"):
         features(vit, images, "blocks.9")

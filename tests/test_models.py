@@ -4,6 +4,7 @@ import shutil
 
 import pytest
 import torch
+
 from helpers import lab, list_models, load_images, load_model, models
 
 SHIPPED = sorted(lab.read_manifest())

@@ -47,7 +47,8 @@ def vit(width: int = 96, depth: int = 6, heads: int = 8, pool: str = "token", po
         img_size=SIDE, patch_size=PATCH, embed_dim=width, depth=depth, num_heads=heads,
         class_token=pool == "token", weight_init="jax", qk_norm=True, patch_drop_rate=patch_drop,
         pos_embed="learn" if timms_own else "none", embed_layer=ConvStem if stem == "conv" else PatchEmbed,
-        block_fn=Block if timms_own else PositionBlock, attn_layer=RelativeAttention if positions == "relative" else Attention)
+        block_fn=Block if timms_own else PositionBlock,
+        attn_layer=RelativeAttention if positions == "relative" else Attention)
     if positions == "sincos":
         prefix = model.num_prefix_tokens
         with torch.no_grad():
@@ -68,7 +69,8 @@ class ConvStem(PatchEmbed):
         half = embed_dim // 2
         self.proj = nn.Sequential(
             StdConv2d(3, half, 3, stride=2, padding=1), GroupNormAct(half, 8),
-            StdConv2d(half, embed_dim, 3, stride=2, padding=1), GroupNormAct(embed_dim, 8), nn.Conv2d(embed_dim, embed_dim, 1))
+            StdConv2d(half, embed_dim, 3, stride=2, padding=1), GroupNormAct(embed_dim, 8),
+            nn.Conv2d(embed_dim, embed_dim, 1))
 
 
 def sincos_2d(grid: int, width: int) -> Tensor:

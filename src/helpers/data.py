@@ -48,7 +48,7 @@ class Images(Dataset):
     def __getitem__(self, i: int) -> tuple[Tensor, int]:
         if not -len(self) <= i < len(self):
             raise IndexError(i)
-        return normalise(self.raw[i : i + 1] if i >= 0 else self.raw[i:][:1], self.mean, self.std)[0], int(self.labels[i])
+        return normalise(self.raw[i][None], self.mean, self.std)[0], int(self.labels[i])
 
     def take(self, n: int) -> Images:
         """The first n images; classes stay balanced because bundled sets are stored class after class in turn."""
@@ -57,7 +57,8 @@ class Images(Dataset):
         return Images(self.raw[:n], self.labels[:n], self.classes, self.name, self.mean, self.std)
 
     def __repr__(self) -> str:
-        return f"Images({self.name}: {len(self)} × {'×'.join(map(str, self.raw.shape[1:]))}, {len(self.classes)} classes)"
+        shape = " × ".join(map(str, self.raw.shape))
+        return f"Images({self.name}: {shape}, {len(self.classes)} classes)"
 
 
 def normalise(raw: Tensor, mean: tuple[float, ...] = CIFAR_MEAN, std: tuple[float, ...] = CIFAR_STD) -> Tensor:
@@ -117,8 +118,8 @@ def _photos(folder: Path, model: nn.Module | None) -> Photos:
         raise ValueError('load_images(scale="paper") needs model=…, to prepare the photos as that model expects.')
     paths = tuple(sorted(p for p in folder.rglob("*") if p.suffix.lower() in (".jpg", ".jpeg", ".png", ".webp")))
     if not paths:
-        raise FileNotFoundError(f"No photos below {folder.resolve()}: put images there (ImageNet's validation set, say) or "
-                                "set BOOK_PHOTOS to a folder that has some.")
+        raise FileNotFoundError(f"No photos below {folder.resolve()}: put images there (ImageNet's validation set, "
+                                "say) or set BOOK_PHOTOS to a folder that has some.")
     folders = {name: i for i, name in enumerate(sorted({p.parent.name for p in paths}))}
     number = lambda p: int(digits[0]) if (digits := re.match(r"\d+", p.name)) else 0
     labels = [folders[p.parent.name] if len(folders) > 1 else number(p) for p in paths]
@@ -201,7 +202,7 @@ def _from_sprites(folder: Path, split: str) -> tuple[Tensor, Tensor]:
 
 
 def balanced(labels: Tensor, per_class: int, seed: int) -> Tensor:
-    """Indices of `per_class` random examples of each class, interleaved 0,1,…,9,0,1,… so that any prefix is balanced."""
+    """Indices of `per_class` random examples of each class, in turn (0, 1, …, 9, 0, …): prefixes are balanced."""
     generator = torch.Generator().manual_seed(seed)
     columns = []
     for c in range(int(labels.max()) + 1):

@@ -90,7 +90,7 @@ class Trainer:
         images, labels = augment(self.images[chosen]).to(self.device), self.labels[chosen].to(self.device)
         loss = self.objective.loss(self.model, images, labels, self.run)
         if not math.isfinite(loss.item()):
-            raise FloatingPointError(f"{self.name}: the loss is {loss.item()} at step {self.step}; lower `lr` in runs.yml.")
+            raise FloatingPointError(f"{self.name}: the loss is {loss.item()} at step {self.step}; lower its `lr`.")
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()
         nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
@@ -104,12 +104,14 @@ class Trainer:
         size = self.run["batch"]
         per_epoch = max(1, len(self.images) // size)
         epoch, place = divmod(self.step, per_epoch)
-        order = torch.randperm(len(self.images), generator=torch.Generator().manual_seed(self.run["seed"] * 7919 + epoch))
+        shuffle = torch.Generator().manual_seed(self.run["seed"] * 7919 + epoch)
+        order = torch.randperm(len(self.images), generator=shuffle)
         return order[place * size : (place + 1) * size]
 
     def state(self) -> dict[str, Any]:
-        return dict(step=self.step, seconds=self.seconds, curve=self.curve, recipe=json.dumps(self.run, sort_keys=True),
-                    model=self.model.state_dict(), average=self.average.state_dict(), optimizer=self.optimizer.state_dict())
+        return dict(step=self.step, seconds=self.seconds, curve=self.curve,
+                    recipe=json.dumps(self.run, sort_keys=True), model=self.model.state_dict(),
+                    average=self.average.state_dict(), optimizer=self.optimizer.state_dict())
 
     def load_state(self, state: dict[str, Any]) -> None:
         if state["recipe"] != json.dumps(self.run, sort_keys=True):
@@ -184,15 +186,16 @@ def fit(trainer: Trainer, folder: Path, curve_points: int = 40, evaluate_on: int
                 save_state(trainer, folder)
                 last_save = time.monotonic()
             if stop:
-                raise KeyboardInterrupt(f"{trainer.name} stopped after step {trainer.step}; the same command goes on from there")
+                raise KeyboardInterrupt(f"{trainer.name} stopped after step {trainer.step}; the same command goes on")
     return trainer.average.module
 
 
 @contextmanager
 def stop_between_steps() -> Iterator[list[int]]:
-    """Ctrl-C and termination fill the list instead of breaking a step in the middle, which could not be resumed exactly."""
+    """Ctrl-C and termination fill the list instead of breaking a step, which could not be resumed exactly."""
     asked: list[int] = []
-    previous = {number: signal.signal(number, lambda got, _: asked.append(got)) for number in (signal.SIGINT, signal.SIGTERM)}
+    note = lambda number, _: asked.append(number)
+    previous = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield asked
     finally:
@@ -218,7 +221,8 @@ def ship(trainer: Trainer, model: nn.Module, out: Path) -> dict[str, Any]:
     model.load_state_dict({key: value.float() for key, value in load_file(path).items()})
     entry = dict(
         recipe=trainer.run, images_seen=trainer.step * trainer.run["batch"], minutes=round(trainer.seconds / 60, 1),
-        test_accuracy=accuracy(model, *trainer.test, trainer.objective), parameters=sum(p.numel() for p in model.parameters()),
+        test_accuracy=accuracy(model, *trainer.test, trainer.objective),
+        parameters=sum(p.numel() for p in model.parameters()),
         bytes=path.stat().st_size, sha256=sha256(path), torch=torch.__version__, timm=timm.__version__,
         curve=[[int(row["images"]), round(row["loss"], 4), round(row["accuracy"], 4)] for row in trainer.curve])
     with FileLock(out / ".manifest.lock"):  # two runs may finish together
@@ -249,7 +253,7 @@ def verify(root: str | Path, n: int = 10_000) -> Iterator[tuple[str, float, floa
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m helpers.lab", description=__doc__)
-    parser.add_argument("runs", nargs="*", help="names in runs.yml; none: all that are missing; `verify`: measure again")
+    parser.add_argument("runs", nargs="*", help="names in runs.yml (default: all that are missing), or `verify`")
     parser.add_argument("--data", default="_lab/data", help="folder with CIFAR-10 (downloaded there if absent)")
     parser.add_argument("--work", default="_lab", help="folder for resumable states and curves")
     parser.add_argument("--threads", type=int, default=1, help="two one-thread runs are faster than one with two")

@@ -89,8 +89,8 @@ def _load_checked(model: nn.Module, path: Path, entry: dict | None) -> None:
     if not path.is_file():
         raise FileNotFoundError(f"{path} is not there; `make lab RUN={path.stem}` trains it.")
     if entry is not None and lab.sha256(path) != entry["sha256"]:
-        raise ValueError(f"{path} is not the file in manifest.json (its SHA-256 differs): it is damaged or was swapped. "
-                         f"Restore it with git, or train it again with `make lab RUN={path.stem}`.")
+        raise ValueError(f"{path} is not the file in manifest.json (its SHA-256 differs): it is damaged or was "
+                         f"swapped. Restore it with git, or train it again with `make lab RUN={path.stem}`.")
     try:
         model.load_state_dict({key: value.float() for key, value in load_file(path).items()})
     except Exception as error:
@@ -112,8 +112,8 @@ def _create(entry: Entry, pretrained: bool) -> nn.Module:
         return timm.create_model(entry.timm_id, pretrained=pretrained)
     except Exception as error:  # the hub raises many kinds of errors when it is out of reach
         raise ConnectionError(
-            f"The weights {entry.timm_id} could not be fetched ({type(error).__name__}); the lab model of the same role is "
-            f"load_model({entry.lab_twin!r}).") from error
+            f"The weights {entry.timm_id} could not be fetched ({type(error).__name__}); the lab model of the same "
+            f"role is load_model({entry.lab_twin!r}).") from error
 
 
 def _known(name: str, names: dict, scale: str) -> str:

@@ -1,4 +1,4 @@
-"""What a lab network is trained for: to name the class, or to guess the colours of hidden patches (ViT paper, B.1.2)."""
+"""What a lab network is trained for: to name the class, or to guess colours of hidden patches (ViT paper, B.1.2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Position embeddings of the ViT paper's ablation (App. D.4): none, 1-D, 2-D or relative; at the stem or in every block."""
+"""Position embeddings of the ViT paper's ablation (App. D.4): 1-D, 2-D or relative, at the stem or in every block."""
 
 from __future__ import annotations
 

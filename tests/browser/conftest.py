@@ -6,6 +6,7 @@ import functools
 import shutil
 import subprocess
 import sys
+import tarfile
 import threading
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -116,3 +117,20 @@ def visit(browser, address: str):
     yield start
     for visitor in visitors:
         visitor.context.close()
+
+
+@pytest.fixture(scope="session")
+def axe() -> Path:
+    """axe-core from npm, kept below _build; without npm the test is skipped and says so."""
+    place = ROOT / "_build" / "npm"
+    script = place / "package" / "axe.min.js"
+    if not script.exists():
+        place.mkdir(parents=True, exist_ok=True)
+        try:
+            fetch = ["npm", "pack", "axe-core@4", "--silent"]
+            subprocess.run(fetch, cwd=place, check=True, capture_output=True, timeout=120)
+        except (OSError, subprocess.SubprocessError):
+            pytest.skip("axe-core could not be fetched with npm, so accessibility was not measured")
+        with tarfile.open(next(place.glob("axe-core-*.tgz"))) as archive:
+            archive.extract("package/axe.min.js", place, filter="data")
+    return script

@@ -5,8 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import re
-import subprocess
-import tarfile
 from pathlib import Path
 
 import numpy as np
@@ -288,23 +286,6 @@ def test_a_waiting_page_form_draws_only_if_no_live_view_is_there(plain, live_vie
 
 
 # --- accessibility ----------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="session")
-def axe() -> Path:
-    """axe-core from npm, kept below _build; without npm the test is skipped and says so."""
-    place = ROOT / "_build" / "npm"
-    script = place / "package" / "axe.min.js"
-    if not script.exists():
-        place.mkdir(parents=True, exist_ok=True)
-        try:
-            fetch = ["npm", "pack", "axe-core@4", "--silent"]
-            subprocess.run(fetch, cwd=place, check=True, capture_output=True, timeout=120)
-        except (OSError, subprocess.SubprocessError):
-            pytest.skip("axe-core could not be fetched with npm, so accessibility was not measured")
-        with tarfile.open(next(place.glob("axe-core-*.tgz"))) as archive:
-            archive.extract("package/axe.min.js", place, filter="data")
-    return script
 
 
 @pytest.mark.parametrize(("lang", "theme", "size"), list(itertools.product(TEXTS, ("light", "dark"), SIZES)))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import tarfile
 from pathlib import Path
 
 import pytest
@@ -81,23 +79,6 @@ def test_notebooks_can_be_launched_and_downloaded(site, address, visit, chapters
 
 
 # ------------------------------------------------------------------------------------------ accessibility
-
-
-@pytest.fixture(scope="session")
-def axe() -> Path:
-    """axe-core from npm, kept below _build; without npm the test is skipped and says so."""
-    place = ROOT / "_build" / "npm"
-    script = place / "package" / "axe.min.js"
-    if not script.exists():
-        place.mkdir(parents=True, exist_ok=True)
-        try:
-            fetch = ["npm", "pack", "axe-core@4", "--silent"]
-            subprocess.run(fetch, cwd=place, check=True, capture_output=True, timeout=120)
-        except (OSError, subprocess.SubprocessError):
-            pytest.skip("axe-core could not be fetched with npm, so accessibility was not measured")
-        with tarfile.open(next(place.glob("axe-core-*.tgz"))) as archive:
-            archive.extract("package/axe.min.js", place, filter="data")
-    return script
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
