@@ -34,6 +34,7 @@ browser: ## look for Chromium and a Korean font, and install them with apt when 
 
 notebooks: setup ## write notebooks/ from book/chapters and book/pages
 	@$(PY) tools/notebooks.py
+	@echo "notebooks/ matches book/ again"
 
 book: setup ## execute the notebooks and build both languages into _site/
 	@$(PY) tools/notebooks.py --check
