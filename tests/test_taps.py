@@ -141,6 +141,8 @@ def test_names_that_cannot_be_read(vit, images):
         cka(vit, images, layers=["blocks.1.attn_ot"])
     with pytest.raises(ValueError, match="does not say what it reads"):
         taps(model)
+    with pytest.raises(ValueError, match="no layers"):
+        cka(vit, images, layers=[])
     with pytest.raises(ValueError, match="'blocks' or 'all'"):
         taps(vit, "some")
 
