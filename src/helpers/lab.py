@@ -12,6 +12,7 @@ import hashlib
 import json
 import math
 import os
+import re
 import signal
 import time
 from collections.abc import Iterator
@@ -227,7 +228,9 @@ def ship(trainer: Trainer, model: nn.Module, out: Path) -> dict[str, Any]:
         curve=[[int(row["images"]), round(row["loss"], 4), round(row["accuracy"], 4)] for row in trainer.curve])
     with FileLock(out / ".manifest.lock"):  # two runs may finish together
         manifest = read_manifest(out) | {trainer.name: entry}
-        (out / "manifest.json").write_text(json.dumps(dict(sorted(manifest.items())), indent=1) + "\n")
+        text = json.dumps(dict(sorted(manifest.items())), indent=1)
+        one_line = re.sub(r"\[[\d\s.,]+\]", lambda numbers: " ".join(numbers[0].split()), text)  # a curve point per line
+        (out / "manifest.json").write_text(one_line + "\n")
     return entry
 
 

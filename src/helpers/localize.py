@@ -19,7 +19,7 @@ from . import plots
 from .device import borrowed, pick_device
 from .images import ImageSource, batches, count, normalisation, to_model, with_progress
 from .similarity import SMALLEST_BATCH, HSICSums
-from .taps import feature_map, find, tapped
+from .taps import Tap, feature_map, find, tapped
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -110,10 +110,12 @@ def localization(model: nn.Module, images: ImageSource, layer: str, grid: tuple[
     """
     place = pick_device(device)
     sums: HSICSums | None = None
+    wanted: list[Tap] = []
     with borrowed(model, place), torch.no_grad():
         for batch in with_progress(batches(images, batch_size, smallest=SMALLEST_BATCH), count(images), progress):
             x = to_model(batch, model, place)
-            tokens = _tokens(model, x, layer, grid)
+            wanted = wanted or find(model, [layer], x)
+            tokens = _tokens(model, x, wanted, grid)
             patches = _patches(_raw_pixels(x, model), tokens.shape[-2], tokens.shape[-1])
             if sums is None:
                 names = [f"{kind} ({r}, {c})" for kind in ("token", "patch")
@@ -127,11 +129,11 @@ def localization(model: nn.Module, images: ImageSource, layer: str, grid: tuple[
     return Localization(sums.cka()[:n, n:].reshape(n, *tokens.shape[-2:]).numpy(), layer, sums.n_images)
 
 
-def _tokens(model: nn.Module, x: Tensor, layer: str, grid: tuple[int, int] | None) -> Tensor:
+def _tokens(model: nn.Module, x: Tensor, wanted: list[Tap], grid: tuple[int, int] | None) -> Tensor:
     """The layer's features as a map [n, C, rows, columns], pooled to `grid` if that is given."""
     kept: list[Tensor] = []
-    copy = lambda _, features: kept.append(feature_map(features, model, x, layer).clone())
-    with tapped(model, find(model, [layer], x), copy):
+    copy = lambda _, features: kept.append(feature_map(features, model, x, wanted[0].name).clone())
+    with tapped(model, wanted, copy):
         model(x)
     return kept[0] if grid is None else F.adaptive_avg_pool2d(kept[0], grid)
 

@@ -1,13 +1,16 @@
 """Effective receptive fields: which input pixels move a feature at the centre of a layer.
 
 For one channel c it is |∂ y_c(centre) / ∂x|; the absolute value is taken before channels, colours and images are
-averaged, since signs of different channels would cancel. Several channels are pulled back at once.
+averaged, since signs of different channels would cancel. One vector–Jacobian product serves a channel of all images
+of a batch; an accelerator takes several channels at once, a CPU gains nothing from that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +25,7 @@ from .images import ImageSource, batches, count, to_model, with_progress
 from .skip import branches
 from .taps import Tap, feature_map, find, tapped
 
-_VECTORS = 32  # channels × images pulled back together
+_TOGETHER = 32  # channels × images pulled back at once on an accelerator
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -95,7 +98,7 @@ class ReceptiveField:
 
 
 def receptive_field(model: nn.Module, images: ImageSource, layers: Sequence[str] | str | None = None, *,
-                    channels: int | None = None, before_skip: bool = False, batch_size: int = 4,
+                    channels: int | None = None, before_skip: bool = False, batch_size: int = 8,
                     device: str | torch.device | None = None, progress: bool = True) -> ReceptiveField:
     """Effective receptive field of every layer (default: one per block), exact or on `channels` random channels.
 
@@ -106,7 +109,9 @@ def receptive_field(model: nn.Module, images: ImageSource, layers: Sequence[str]
         raise ValueError(f"channels={channels}: at least one channel is needed, or None for all")
     place, n = pick_device(device), 0
     wanted: list[Tap] = []
-    with torch.inference_mode(False), torch.enable_grad(), sdpa_kernel(SDPBackend.MATH), borrowed(model, place):
+    at_once = 1 if place.type == "cpu" else max(1, _TOGETHER // batch_size)
+    attention = sdpa_kernel(SDPBackend.MATH) if at_once > 1 else nullcontext()  # fused kernels cannot be batched
+    with torch.inference_mode(False), torch.enable_grad(), attention, borrowed(model, place):
         for batch in with_progress(batches(images, batch_size), count(images), progress):
             x = to_model(batch, model, place).clone().requires_grad_()
             if not wanted:
@@ -115,7 +120,7 @@ def receptive_field(model: nn.Module, images: ImageSource, layers: Sequence[str]
             centres = _centres(model, x, wanted)
             picks = [_sample(centre.shape[1], channels) for _, centre in centres]
             for total, (_, centre), pick in zip(totals, centres, picks, strict=True):
-                total += _pull_back(centre, x, pick)
+                total += _pull_back(centre, x, pick, at_once)
             n += len(x)
     width = torch.tensor([len(pick) for pick in picks])
     maps = totals / (n * x.shape[1] * width[:, None, None])
@@ -155,15 +160,16 @@ def _sample(total: int, channels: int | None) -> Tensor:
     return everything if channels is None else everything[:channels]
 
 
-def _pull_back(centre: Tensor, x: Tensor, pick: Tensor) -> Tensor:
+def _pull_back(centre: Tensor, x: Tensor, pick: Tensor, at_once: int) -> Tensor:
     """Σ |∂ centre_c / ∂x| over channels c in `pick`, images and colours: [n, C], [n, 3, H, W] → [H, W].
 
     Images of a batch do not influence each other, so one vector pulls the same channel of all of them back.
     """
+    pull = partial(torch.autograd.grad, centre, x, retain_graph=True)
     total = torch.zeros(x.shape[-2:], dtype=torch.float64)
-    for chosen in pick.split(max(1, _VECTORS // len(x))):
+    for chosen in pick.split(at_once):
         vectors = torch.zeros(len(chosen), *centre.shape, device=x.device, dtype=centre.dtype)
         vectors[torch.arange(len(chosen)), :, chosen] = 1
-        (gradient,) = torch.autograd.grad(centre, x, vectors, retain_graph=True, is_grads_batched=True)
-        total += gradient.abs().sum((0, 1, 2)).cpu().double()
+        (gradient,) = pull(vectors[0]) if at_once == 1 else pull(vectors, is_grads_batched=True)
+        total += gradient.abs().flatten(0, -3).sum(0).cpu().double()
     return total

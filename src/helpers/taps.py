@@ -35,7 +35,8 @@ Order = dict[Place, int]  # when each place was reached
 
 _BLOCK = re.compile(r"Block|Bottleneck|PreActBasic|EncoderLayer|InvertedResidual")
 _NO_OP = re.compile(r"Identity|Drop|Flatten|Pad")
-_HEAD = re.compile(r"(head|fc|fc_norm|classifier|attn_pool|global_pool)(\.|$)|(patch_embed|stem)\.(proj|norm)$")
+_HEAD = re.compile(r"(head|fc|fc_norm|classifier|attn_pool|global_pool)(\.|$)")
+_BEFORE_EMBED = re.compile(r"norm_pre$|(patch_embed|stem)\.(proj|norm)$")
 _TRANSFORMER_PARTS = {"norm1", "attn", "mlp_tokens", "linear_tokens", "ls1", "drop_path1",
                       "norm2", "mlp", "mlp_channels", "ls2", "drop_path2", "drop_path"}
 
@@ -74,6 +75,8 @@ def find(model: nn.Module, names: Iterable[str] | None, images: Tensor | None) -
     assert names is not None
     names = [names] if isinstance(names, str) else names
     found = [Tap(name, *_place(name, places, model, order)) for name in dict.fromkeys(names)]
+    if not found:
+        raise ValueError(f"no layers: none were named, or {type(model).__name__} has none that compute something")
     return sorted(found, key=lambda tap: order[tap.path, tap.side, tap.call])
 
 
@@ -181,7 +184,9 @@ def _layers_outside(model: nn.Module, blocks: Iterable[str], order: Order) -> li
         covered.append(path)
         if not _NO_OP.search(type(module).__name__):
             names += [path] if calls[path] == 1 else [f"{path}@{k}" for k in range(calls[path])]
-    return _norm_with_act([name for name in names if not (blocks and _HEAD.match(name))])
+    if blocks:
+        names = [name for name in names if not (_HEAD.match(name) or _BEFORE_EMBED.match(name))]
+    return _norm_with_act(names)
 
 
 def _place(name: str, places: dict[str, Place], model: nn.Module, order: Order) -> Place:
