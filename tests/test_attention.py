@@ -219,6 +219,13 @@ def test_wrong_images_and_empty_input(vit, images):
             metric(vit, images[..., :16])
 
 
+def test_nan_is_named(vit, images):
+    with torch.no_grad():
+        vit.blocks[1].norm1.weight[0] = torch.nan
+    with pytest.raises(ValueError, match="NaN or Inf in the attention of layer 1"):
+        attention_distance(vit, images)
+
+
 # ---- streaming, state, devices ----------------------------------------------------------------------------------
 
 

@@ -277,6 +277,8 @@ def test_two_models_with_different_preprocessing_need_two_sets_of_images(vit, re
         cka(vit, images, resnet, other_images=images[:16], batch_size=8)
     with pytest.raises(ValueError, match="shuffles"):
         cka(vit, images, resnet, other_images=DataLoader(images, batch_size=8, shuffle=True))
+    with pytest.raises(ValueError, match=r"no images"):
+        cka(vit, [], resnet, other_images=[])
     with pytest.raises(ValueError, match="second model"):
         cka(vit, images, other_images=images)
 

@@ -124,6 +124,13 @@ def test_layers_without_positions_and_wrong_images(vit, images):
         receptive_field(vit, images[:1], ["block.0"])
 
 
+def test_nan_is_named(vit, images):
+    with torch.no_grad():
+        vit.blocks[1].norm1.weight[0] = torch.nan
+    with pytest.raises(ValueError, match=r"NaN or Inf in the gradients of 'blocks\.1'"):
+        receptive_field(vit, images[:1], channels=2)
+
+
 def test_the_model_keeps_its_gradients_and_mode(vit, images):
     vit.train()
     vit.head.weight.grad = torch.ones_like(vit.head.weight)

@@ -96,7 +96,7 @@ class _Listener(TorchFunctionMode):
 
     def __init__(self, grid: Grid, visit: Callable[[int, Heads], None]) -> None:
         super().__init__()
-        self.grid, self.visit, self.layers, self.others = grid, visit, 0, 0
+        self.grid, self.visit, self.layers = grid, visit, 0
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         output = func(*args, **(kwargs or {}))
@@ -106,9 +106,8 @@ class _Listener(TorchFunctionMode):
 
     def _note(self, output: Tensor, query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None,
               dropout_p: float = 0.0, is_causal: bool = False, scale: float | None = None, **_: Any) -> None:
-        if not query.shape[-2] == key.shape[-2] == self.grid.tokens:  # attention pooling and the like
-            self.others += 1
-            return
+        if not query.shape[-2] == key.shape[-2] == self.grid.tokens:
+            return  # attention pooling and the like
         if is_causal:
             attn_mask = torch.ones(query.shape[-2], key.shape[-2], dtype=torch.bool, device=query.device).tril()
         if attn_mask is not None:
@@ -158,7 +157,7 @@ class DistanceSums:
         """One layer of one batch."""
         if self._table is None or self._table[0] != grid:
             table = F.pad(grid.distances(), (grid.prefix, 0))  # [P, tokens]; a prefix token is nowhere, distance 0
-            self._table = (grid, table.to(heads.q.device, torch.float32))
+            self._table = (grid, table.float().to(heads.q.device))
         if layer == 0:
             self.queries += len(heads.q) * grid.rows * grid.columns
         for _, weights in heads.weights(grid.prefix):
@@ -171,6 +170,9 @@ class DistanceSums:
 
     def means(self) -> np.ndarray:
         """[3, depth, heads]: renormalised distance, raw distance (pixels) and mass on prefix tokens."""
+        for layer, sums in self.sums.items():
+            if not sums.isfinite().all():
+                raise ValueError(f"NaN or Inf in the attention of layer {layer}")
         ordered = [self.sums[layer] for layer in sorted(self.sums)]
         return (torch.stack(ordered, dim=1) / self.queries).cpu().numpy()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 import torch
@@ -94,7 +95,10 @@ def require_fixed_order(images: ImageSource) -> None:
         return
     if iter(images) is images:
         raise ValueError("a generator can be read only once: pass a tensor, a dataset or a loader")
-    first, again = (_image(next(iter(images))) for _ in range(2))
+    readings = [_image(item) for _ in range(2) for item in islice(images, 1)]
+    if not readings:
+        return  # empty; whoever reads it says so
+    first, again = readings
     if first.shape != again.shape or not torch.equal(first, again):
         raise ValueError("the loader shuffles (or augments) anew on every pass: build it with shuffle=False, or pass "
                          "its dataset")

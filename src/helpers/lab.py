@@ -229,7 +229,8 @@ def ship(trainer: Trainer, model: nn.Module, out: Path) -> dict[str, Any]:
     with FileLock(out / ".manifest.lock"):  # two runs may finish together
         manifest = read_manifest(out) | {trainer.name: entry}
         text = json.dumps(dict(sorted(manifest.items())), indent=1)
-        one_line = re.sub(r"\[[\d\s.,]+\]", lambda numbers: " ".join(numbers[0].split()), text)  # a curve point per line
+        # one point of a curve per line
+        one_line = re.sub(r"\[[\d\s.,]+\]", lambda numbers: " ".join(numbers[0].split()), text)
         (out / "manifest.json").write_text(one_line + "\n")
     return entry
 

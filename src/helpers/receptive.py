@@ -122,6 +122,9 @@ def receptive_field(model: nn.Module, images: ImageSource, layers: Sequence[str]
             for total, (_, centre), pick in zip(totals, centres, picks, strict=True):
                 total += _pull_back(centre, x, pick, at_once)
             n += len(x)
+    for tap, total in zip(wanted, totals, strict=True):
+        if not total.isfinite().all():
+            raise ValueError(f"NaN or Inf in the gradients of {tap.name!r}")
     width = torch.tensor([len(pick) for pick in picks])
     maps = totals / (n * x.shape[1] * width[:, None, None])
     exact = all(len(pick) == centre.shape[1] for pick, (_, centre) in zip(picks, centres, strict=True))
