@@ -49,7 +49,7 @@ def _run(func, args, kwargs):
     lands_there = bool(there)
     if kwargs.get("device") is not None:
         lands_there = torch.device(kwargs["device"]).type == DEVICE.type
-        kwargs = {**kwargs, "device": "cpu"}
+        kwargs = {**kwargs, "device": "cpu"} if lands_there else kwargs
     out = func(*tree_map(_raw, args), **tree_map(_raw, kwargs))
     if there and name.endswith("_") and not name.endswith("__"):
         return args[0]  # in place

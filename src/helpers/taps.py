@@ -81,8 +81,18 @@ def find(model: nn.Module, names: Iterable[str] | None, images: Tensor | None) -
 
 
 def trace(model: nn.Module, images: Tensor | None) -> Order:
-    """Run the model once and note when every module is entered and left."""
+    """Run the model once and note when every module is entered and left.
+
+    Shapes are enough for that, so it is tried on the meta device first, where nothing is computed.
+    """
     images = _blank(model) if images is None else images[:1]
+    try:
+        return _trace_on(torch.device("meta"), model, images)
+    except Exception:  # a model that looks at values, or keeps tensors outside its parameters and buffers
+        return _trace_on(device_of(model), model, images)
+
+
+def _trace_on(device: torch.device, model: nn.Module, images: Tensor) -> Order:
     order: Order = {}
     calls: Counter[str] = Counter()
 
@@ -103,8 +113,8 @@ def trace(model: nn.Module, images: Tensor | None) -> Order:
     try:
         for path, module in model.named_modules():
             handles += [module.register_forward_pre_hook(enter(path)), module.register_forward_hook(leave(path))]
-        with borrowed(model, device_of(model)), torch.no_grad():
-            model(images.to(device_of(model), dtype_of(model) if images.is_floating_point() else None))
+        with borrowed(model, device), torch.no_grad():
+            model(images.to(device, dtype_of(model) if images.is_floating_point() else None))
     finally:
         for handle in handles:
             handle.remove()
