@@ -1,4 +1,4 @@
-"""Small networks of every family, and the simulated device."""
+"""Small networks of every family, and a device that is not the CPU."""
 
 from __future__ import annotations
 
@@ -81,3 +81,10 @@ def simulated() -> torch.device:
     if simulated_gpu is None:
         pytest.skip(f"torch {torch.__version__} cannot simulate a device")
     return simulated_gpu.DEVICE
+
+
+@pytest.fixture(params=["simulated", *(["cuda"] if torch.cuda.is_available() else [])])
+def accelerator(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> torch.device:
+    """The simulated device, and the real one where there is one."""
+    monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", False)  # so that results can be compared with the CPU's
+    return request.getfixturevalue("simulated") if request.param == "simulated" else torch.device(request.param)

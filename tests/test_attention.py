@@ -246,17 +246,17 @@ def test_few_weights_are_alive_at_a_time(monkeypatch):
 
 
 @pytest.mark.parametrize(("model_there", "images_there"), list(itertools.product([False, True], repeat=2)))
-def test_on_the_simulated_device(vit, resnet, images, simulated, model_there, images_there):
+def test_on_an_accelerator(vit, resnet, images, accelerator, model_there, images_there):
     images = images[:8]
-    expected = attention_distance(vit, images), attention_maps(vit, images), attention_rollout(vit, images)
-    similar = head_similarity(vit, images, resnet)
+    expected = [metric(vit, images, device="cpu") for metric in (attention_distance, attention_maps, attention_rollout)]
+    similar = head_similarity(vit, images, resnet, device="cpu")
     if model_there:
-        vit, resnet = vit.requires_grad_(False).to(simulated), resnet.requires_grad_(False).to(simulated)
-    source = images.to(simulated) if images_there else images
-    assert np.allclose(attention_distance(vit, source, device=simulated).pixels, expected[0].pixels, atol=1e-4)
-    assert np.allclose(attention_maps(vit, source, device=simulated).values, expected[1].values, atol=1e-5)
-    assert np.allclose(attention_rollout(vit, source, device=simulated).maps, expected[2].maps, atol=1e-5)
-    assert np.allclose(head_similarity(vit, source, resnet, device=simulated).cka, similar.cka, atol=1e-5)
+        vit, resnet = vit.requires_grad_(False).to(accelerator), resnet.requires_grad_(False).to(accelerator)
+    source = images.to(accelerator) if images_there else images
+    assert np.allclose(attention_distance(vit, source, device=accelerator).pixels, expected[0].pixels, atol=1e-4)
+    assert np.allclose(attention_maps(vit, source, device=accelerator).values, expected[1].values, atol=1e-5)
+    assert np.allclose(attention_rollout(vit, source, device=accelerator).maps, expected[2].maps, atol=1e-5)
+    assert np.allclose(head_similarity(vit, source, resnet, device=accelerator).cka, similar.cka, atol=1e-5)
 
 
 def test_results_can_be_printed_tabled_and_drawn(vit, resnet, images):

@@ -424,20 +424,14 @@ def test_a_half_precision_model_is_measured_in_its_own_precision(vit, images):
 # ---- other devices ----------------------------------------------------------------------------------------------
 
 
-def devices() -> list[str]:
-    return ["simulated", *(["cuda"] if torch.cuda.is_available() else [])]
-
-
-@pytest.mark.parametrize("name", devices())
 @pytest.mark.parametrize(("model_there", "images_there"), list(itertools.product([False, True], repeat=2)))
-def test_any_placement_gives_the_cpu_result(name, model_there, images_there, vit, resnet, images, request):
-    device = request.getfixturevalue("simulated") if name == "simulated" else torch.device(name)
+def test_any_placement_gives_the_cpu_result(vit, resnet, images, accelerator, model_there, images_there):
     expected = cka(vit, images, resnet, device="cpu").cross
     if model_there:
-        vit, resnet = vit.requires_grad_(False).to(device), resnet.requires_grad_(False).to(device)
-    source = images.to(device) if images_there else images
+        vit, resnet = vit.requires_grad_(False).to(accelerator), resnet.requires_grad_(False).to(accelerator)
+    source = images.to(accelerator) if images_there else images
     where = next(vit.parameters()).device
-    for run_on in (device, "cpu"):
+    for run_on in (accelerator, "cpu"):
         assert np.allclose(cka(vit, source, resnet, device=run_on).cross, expected, atol=1e-5)
         assert next(vit.parameters()).device == where
 
@@ -451,6 +445,13 @@ def test_a_device_that_is_not_there():
     if not torch.cuda.is_available():
         with pytest.raises(ValueError, match="this machine has none"):
             cka(nn.Linear(2, 2), torch.randn(8, 2), device="cuda")
+
+
+def test_models_that_read_numbers_instead_of_images():
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Embedding(10, 6), nn.Flatten(), nn.Linear(24, 3))
+    result = cka(model, torch.randint(10, (12, 4)), layers=["0", "2"])
+    assert np.isfinite(result.within).all()
 
 
 # ---- results ----------------------------------------------------------------------------------------------------

@@ -107,11 +107,11 @@ def test_bad_input(vit, resnet, images):
 
 
 @pytest.mark.parametrize(("model_there", "images_there"), list(itertools.product([False, True], repeat=2)))
-def test_on_the_simulated_device(vit, images, simulated, model_there, images_there):
-    expected = localization(vit, images, "blocks.2").maps
-    vit = vit.requires_grad_(False).to(simulated) if model_there else vit
-    source = images.to(simulated) if images_there else images
-    assert np.allclose(localization(vit, source, "blocks.2", device=simulated).maps, expected, atol=1e-5)
+def test_on_an_accelerator(vit, images, accelerator, model_there, images_there):
+    expected = localization(vit, images, "blocks.2", device="cpu").maps
+    vit = vit.requires_grad_(False).to(accelerator) if model_there else vit
+    source = images.to(accelerator) if images_there else images
+    assert np.allclose(localization(vit, source, "blocks.2", device=accelerator).maps, expected, atol=1e-5)
 
 
 def test_state_modes_and_results(vit, mixer, images):

@@ -134,11 +134,11 @@ def test_bad_input():
 
 
 @pytest.mark.parametrize("there", [(False, False), (True, True), (True, False)])
-def test_on_the_simulated_device(simulated, there):
+def test_on_an_accelerator(accelerator, there):
     (x, y), (test_x, test_y) = problem(30, 6, 3), problem(30, 6, 3, seed=1)
     expected = probe(x, y, test_x, test_y, device="cpu").accuracy
-    x, test_x = (v.to(simulated) if t else v for v, t in zip((x, test_x), there, strict=True))
-    for device in (simulated, "cpu"):
+    x, test_x = (v.to(accelerator) if t else v for v, t in zip((x, test_x), there, strict=True))
+    for device in (accelerator, "cpu"):
         assert np.array_equal(probe(x, y, test_x, test_y, device=device).accuracy, expected)
 
 

@@ -131,6 +131,14 @@ def test_nan_is_named(vit, images):
         receptive_field(vit, images[:1], channels=2)
 
 
+def test_channels_that_are_off_are_pointed_out(resnet, images):
+    with torch.no_grad():
+        resnet.bn1.bias.fill_(-100)  # the ReLU that follows lets nothing through
+    with pytest.warns(UserWarning, match=r"no gradient.*'act1'"):
+        result = receptive_field(resnet, images[:1], ["conv1", "act1"])
+    assert np.isfinite(result.radius()[0]) and np.isnan(result.radius()[1]) and np.isnan(result.centre_share[1])
+
+
 def test_the_model_keeps_its_gradients_and_mode(vit, images):
     vit.train()
     vit.head.weight.grad = torch.ones_like(vit.head.weight)
@@ -148,12 +156,12 @@ def test_inside_inference_mode_and_no_grad(vit, images):
 
 
 @pytest.mark.parametrize(("model_there", "images_there"), list(itertools.product([False, True], repeat=2)))
-def test_on_the_simulated_device(vit, resnet, images, simulated, model_there, images_there):
+def test_on_an_accelerator(vit, resnet, images, accelerator, model_there, images_there):
     for model in (vit, resnet):
-        expected = receptive_field(model, images[:2], channels=2).maps
-        model = model.requires_grad_(False).to(simulated) if model_there else model
-        source = images[:2].to(simulated) if images_there else images[:2]
-        assert np.allclose(receptive_field(model, source, channels=2, device=simulated).maps, expected, atol=1e-5)
+        expected = receptive_field(model, images[:2], channels=2, device="cpu").maps
+        model = model.requires_grad_(False).to(accelerator) if model_there else model
+        source = images[:2].to(accelerator) if images_there else images[:2]
+        assert np.allclose(receptive_field(model, source, channels=2, device=accelerator).maps, expected, atol=1e-5)
 
 
 def test_results_can_be_tabled_and_drawn(vit, images):

@@ -202,10 +202,10 @@ class AttentionDistance:
     def plot(self, layers: Sequence[int] | None = None, ax: Any = None) -> Any:
         """One dot per head over depth; with `layers`, the sorted heads of those layers as curves."""
         if layers is None:
-            return plots.dots(self.pixels, x="layer", y="px", level=self.uniform, ax=ax)
-        curves = {str(i): np.sort(self.pixels[i]) for i in layers}
+            return plots.dots(self.pixels, x=r"$\ell$", y="px", level=self.uniform, ax=ax)
+        curves = {rf"$\ell={i}$": np.sort(self.pixels[i]) for i in layers}
         curves["_1/N"] = np.full(self.pixels.shape[1], self.uniform)
-        return plots.lines(curves, x="head", y="px", ax=ax)
+        return plots.lines(curves, x=r"$h$", y="px", ax=ax)
 
 
 def attention_distance(model: nn.Module, images: ImageSource, *, batch_size: int = 64,

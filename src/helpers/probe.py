@@ -49,10 +49,11 @@ class Probe:
         return frame.assign(accuracy=self.accuracy.ravel(), ridge=self.ridge.ravel())
 
     def plot(self, ax: Any = None) -> Any:
-        """Accuracy along the last axis, one curve per entry of the others; chance is dashed."""
+        """Accuracy in per cent along the last axis, one curve per entry of the others; chance is dashed."""
         rows = self.accuracy.reshape(-1, self.accuracy.shape[-1]) if self.accuracy.ndim else self.accuracy[None, None]
-        curves = {str(i): row for i, row in enumerate(rows)} | {"_1/K": np.full(rows.shape[1], 1 / self.n_classes)}
-        return plots.lines(curves, x="probe", y="accuracy", ax=ax)
+        curves = {str(i): 100 * row for i, row in enumerate(rows)}
+        curves["_1/K"] = np.full(rows.shape[1], 100 / self.n_classes)
+        return plots.lines(curves, x=r"$t$", y="%", ax=ax)
 
 
 def probe(train_x: Any, train_y: Any, test_x: Any, test_y: Any, *, ridge: float | str = "auto",

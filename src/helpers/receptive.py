@@ -7,6 +7,7 @@ of a batch; an accelerator takes several channels at once, a CPU gains nothing f
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -45,8 +46,9 @@ class ReceptiveField:
 
     @property
     def shares(self) -> np.ndarray:
-        """The maps as shares of their total [L, H, W]."""
-        return self.maps / self.maps.sum((1, 2), keepdims=True)
+        """The maps as shares of their total [L, H, W]; NaN for a layer without any gradient."""
+        total = self.maps.sum((1, 2), keepdims=True)
+        return np.divide(self.maps, total, out=np.full_like(self.maps, np.nan), where=total > 0)
 
     @property
     def centre_share(self) -> np.ndarray:
@@ -75,7 +77,8 @@ class ReceptiveField:
             y, x = (rows.start + rows.stop - 1) / 2, (columns.start + columns.stop - 1) / 2
             distance = np.hypot(np.arange(height)[:, None] - y, np.arange(width)[None, :] - x).ravel()
             order = np.argsort(distance, kind="stable")
-            found.append(distance[order][np.searchsorted(np.cumsum(share.ravel()[order]), q)])
+            inside = np.searchsorted(np.cumsum(share.ravel()[order]), q)
+            found.append(distance[order][inside] if np.isfinite(share).all() else np.nan)
         return np.array(found)
 
     def _centre_box(self, grid: tuple[int, int]) -> tuple[slice, slice]:
@@ -125,6 +128,9 @@ def receptive_field(model: nn.Module, images: ImageSource, layers: Sequence[str]
     for tap, total in zip(wanted, totals, strict=True):
         if not total.isfinite().all():
             raise ValueError(f"NaN or Inf in the gradients of {tap.name!r}")
+        if not total.any():
+            warnings.warn(f"no gradient reaches the input from the centre of {tap.name!r}: its channels are off there; "
+                          "take more images or channels", stacklevel=2)
     width = torch.tensor([len(pick) for pick in picks])
     maps = totals / (n * x.shape[1] * width[:, None, None])
     exact = all(len(pick) == centre.shape[1] for pick, (_, centre) in zip(picks, centres, strict=True))

@@ -145,7 +145,7 @@ class NormRatio:
         curves = dict(self.spatial)
         if self.prefix:
             curves |= {f"{kind} CLS": values for kind, values in self.cls.items()}
-        return plots.lines(curves, x="depth", y=r"$\|z\| / \|f(z)\|$", ax=ax)
+        return plots.lines(curves, x=r"$\ell$", y=r"$\|z\| / \|f(z)\|$", ax=ax)
 
 
 def norm_ratio(model: nn.Module, images: ImageSource, *, batch_size: int = 64,
