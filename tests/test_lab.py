@@ -104,7 +104,9 @@ def test_every_epoch_shows_every_image_once(data):
 
 def test_recipes_are_complete_and_unknown_names_list_the_known():
     for name, run in recipes().items():
-        assert lab.untrained(name) is not None and run["images_seen"] > 0
+        model = lab.untrained(name)
+        assert run["images_seen"] > 0 and run["role"] and run["model"]["kind"] in lab.architectures.BUILDERS
+        assert 2 * sum(p.numel() for p in model.parameters()) < 2_000_000, f"{name} would be too large to ship"
     with pytest.raises(ValueError, match="vit_cls"):
         recipe("vit_xxl")
 
@@ -114,6 +116,24 @@ def test_every_variant_learns_with_all_its_parameters(name):
     model = lab.untrained(name)
     model(torch.randn(2, 3, 32, 32, generator=torch.Generator().manual_seed(0))).square().sum().backward()
     assert not [key for key, p in model.named_parameters() if p.grad is None]
+
+
+def test_a_misspelt_option_of_a_network_is_refused():
+    with pytest.raises(ValueError, match="A vit has no option widht; there are width, depth"):
+        lab.architectures.settings(kind="vit", widht=96)
+
+
+def test_bfloat16_products_stay_close_to_float32_and_are_not_shipped(data):
+    coarse, exact = tiny(data, multiply="bfloat16"), tiny(data, multiply="float32")
+    images = torch.randn(4, 3, 32, 32, generator=torch.Generator().manual_seed(0))
+    with torch.no_grad():
+        for trainer in (coarse, exact):
+            trainer.model.patch_drop = torch.nn.Identity()
+        a, b = coarse.model.forward_features(images), exact.model.forward_features(images)
+        assert a.dtype == torch.float32 and not torch.equal(a, b)
+        torch.testing.assert_close(a, b, rtol=0.05, atol=0.05)
+        coarse.average.module.patch_drop = exact.model.patch_drop
+        assert torch.equal(coarse.average.module.forward_features(images), b)
 
 
 def test_masked_training_corrupts_half_of_the_patches_and_counts_only_those(data, tmp_path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -20,10 +22,20 @@ from .skip import without_skip
 SIDE, PATCH, CLASSES = 32, 4, 10
 
 
-def build(kind: str, seed: int, **options: Any) -> nn.Module:
-    """An untrained lab model of the given kind; the seed fixes its weights."""
+def settings(kind: str, **options: Any) -> dict[str, Any]:
+    """The kind and all options of a lab model, defaults written out."""
     if kind not in BUILDERS:
         raise ValueError(f"Unknown kind of lab model {kind!r}; there are {', '.join(BUILDERS)}.")
+    known = {name: option.default for name, option in inspect.signature(BUILDERS[kind]).parameters.items()}
+    if strange := options.keys() - known.keys():
+        raise ValueError(f"A {kind} has no option {', '.join(sorted(strange))}; there are {', '.join(known)}.")
+    return {"kind": kind} | known | options
+
+
+def build(kind: str, seed: int, **options: Any) -> nn.Module:
+    """An untrained lab model of the given kind; the seed fixes its weights."""
+    options = settings(kind, **options)
+    del options["kind"]
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         model = BUILDERS[kind](**options)
@@ -34,7 +46,7 @@ def build(kind: str, seed: int, **options: Any) -> nn.Module:
 
 def vit(width: int = 96, depth: int = 6, heads: int = 8, pool: str = "token", positions: str = "sincos",
         where: str = "stem", patch_drop: float = 0.0, stem: str = "patches", no_skip: int | None = None,
-        guess_colours: bool = False) -> VisionTransformer:
+        guess_colours: bool = False, qk_norm: bool = True) -> VisionTransformer:
     """A ViT on an 8×8 grid. `qk_norm` keeps short training stable; the papers do not use it.
 
     `positions`: "learn" (the papers'), "sincos" (learned too, from a 2-D start), or the ablation's "none", "1d", "2d",
@@ -45,7 +57,7 @@ def vit(width: int = 96, depth: int = 6, heads: int = 8, pool: str = "token", po
     make = MaskedViT if guess_colours else partial(VisionTransformer, num_classes=CLASSES, global_pool=pool)
     model = make(
         img_size=SIDE, patch_size=PATCH, embed_dim=width, depth=depth, num_heads=heads,
-        class_token=pool == "token", weight_init="jax", qk_norm=True, patch_drop_rate=patch_drop,
+        class_token=pool == "token", weight_init="jax", qk_norm=qk_norm, patch_drop_rate=patch_drop,
         pos_embed="learn" if timms_own else "none", embed_layer=ConvStem if stem == "conv" else PatchEmbed,
         block_fn=Block if timms_own else PositionBlock,
         attn_layer=RelativeAttention if positions == "relative" else Attention)
@@ -81,7 +93,7 @@ def sincos_2d(grid: int, width: int) -> Tensor:
     return torch.cat([angles.sin(), angles.cos()], 1)
 
 
-def resnet(layers: tuple[int, ...] = (3, 3, 3), channels: tuple[int, ...] = (48, 96, 192)) -> ResNetV2:
+def resnet(layers: Sequence[int] = (3, 3, 3), channels: Sequence[int] = (48, 96, 192)) -> ResNetV2:
     """A pre-activation bottleneck ResNet as BiT's: GroupNorm and weight standardisation, 3×3 stem for 32 pixels."""
     stem = 32
     model = ResNetV2(layers=layers, channels=channels, num_classes=CLASSES, stem_chs=stem, bottle_ratio=0.5,

@@ -15,7 +15,7 @@ import os
 import re
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -45,7 +45,8 @@ SAVE_EVERY = 45.0  # seconds: an interrupt loses less than a minute
 def recipes() -> dict[str, dict[str, Any]]:
     """Every run of runs.yml, completed with the defaults."""
     table = yaml.safe_load((HERE / "runs.yml").read_text())
-    return {name: table["defaults"] | own for name, own in table["runs"].items()}
+    complete = lambda run: run | {"model": architectures.settings(**run["model"])}
+    return {name: complete(table["defaults"] | own) for name, own in table["runs"].items()}
 
 
 def recipe(name: str) -> dict[str, Any]:
@@ -76,6 +77,7 @@ class Trainer:
         self.model = architectures.build(seed=run["seed"], **run["model"]).train()
         self.model.to(self.device, memory_format=torch.channels_last)  # a third faster for convolutions on a CPU
         self.average = AveragedModel(self.model, multi_avg_fn=get_ema_multi_avg_fn(run["ema"]))
+        multiply_in(self.model, getattr(torch, run["multiply"]))  # the average, which is shipped, computes in float32
         self.optimizer = make_optimizer(self.model, run)
         self.peak_lr = [group["lr"] for group in self.optimizer.param_groups]
 
@@ -121,6 +123,23 @@ class Trainer:
         self.model.load_state_dict(state["model"])
         self.average.load_state_dict(state["average"])
         self.optimizer.load_state_dict(state["optimizer"])
+
+
+def multiply_in(model: nn.Module, dtype: torch.dtype) -> None:
+    """Linear layers and convolutions of the model multiply in `dtype` from now on; all else stays float32.
+
+    In bfloat16 a step takes three quarters of the time on a CPU with bf16 units. Autocast of the whole network would
+    not: attention's backward pass is five times slower in bfloat16.
+    """
+    def cast(forward: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
+        def multiply(x: Tensor) -> Tensor:
+            with torch.autocast(x.device.type, dtype):
+                return forward(x).float()
+        return multiply
+
+    for module in model.modules():
+        if dtype is not torch.float32 and isinstance(module, nn.Linear | nn.Conv2d):
+            module.forward = cast(module.forward)  # type: ignore[method-assign]
 
 
 def make_optimizer(model: nn.Module, run: dict[str, Any]) -> torch.optim.Optimizer:

@@ -54,12 +54,6 @@ PAPER = {
 SAME_PART = {"vit_cls": "vit_b16", "resnet": "resnet50_bit", "vit_gap": "vit_relpos_gap", "mixer": "mixer_b16",
              "hybrid": "hybrid_b16", "vit_large": "vit_l16", "vit_masked": "vit_b16_mae"}
 
-LAB_ROLES = {
-    "vit_cls": "ViT with a class token",
-    "vit_gap": "ViT without a class token, mean of tokens",
-    "resnet": "ResNet(BiT)",
-}
-
 
 def load_model(name: str, *, scale: str = "lab", trained: bool = True, weights: str | Path | None = None,
                seed: int | None = None) -> nn.Module:
@@ -125,9 +119,9 @@ def _known(name: str, names: dict, scale: str) -> str:
 
 def list_models() -> pd.DataFrame:
     """All networks: name, scale, role in the papers, parameters (millions), test accuracy, licence."""
-    manifest = lab.read_manifest()
-    rows = [dict(name=name, scale="lab", role=LAB_ROLES.get(name, ""), parameters=entry["parameters"] / 1e6,
-                 accuracy=entry["test_accuracy"], licence="MIT") for name, entry in manifest.items()]
+    roles = {name: run["role"] for name, run in lab.recipes().items()}
+    rows = [dict(name=name, scale="lab", role=roles[name], parameters=entry["parameters"] / 1e6,
+                 accuracy=entry["test_accuracy"], licence="MIT") for name, entry in lab.read_manifest().items()]
     with torch.device("meta"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         rows += [dict(name=name, scale="paper", role=entry.role, parameters=_parameters(entry.timm_id) / 1e6,
