@@ -11,7 +11,7 @@ import json
 import math
 import sys
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.resources import files
 from numbers import Integral, Real
@@ -21,6 +21,7 @@ from typing import Any, Literal
 import yaml
 
 from .claims_text import LANGUAGES, card_html, card_text, ledger_page, value_text
+from .intervals import Interval
 
 MIME = "application/vnd.vit-cnn-book.claim+json"
 Verdict = Literal["holds", "partly", "fails", "untestable"]
@@ -78,8 +79,9 @@ def report(
 ) -> Report:
     """Report what was measured for a claim, beside the same measurement on an untrained network (control).
 
-    Values are numbers, texts, {name: value} or {"en": value, "ko": value}. `control_holds` says whether the untrained
-    network satisfies the claim too; where there can be no control, `control_reason` says why in both languages.
+    Values are numbers, Intervals, texts, {name: value} or {"en": value, "ko": value}. `control_holds` says whether the
+    untrained network satisfies the claim too; where there can be no control, `control_reason` says why, in both
+    languages.
     """
     entry = claim(id)
     record = {
@@ -100,6 +102,8 @@ def report(
 
 def _plain(value: Any, name: str) -> Any:
     """Value as JSON can hold it: numbers rounded to 6 digits, texts, and dictionaries of them."""
+    if isinstance(value, Interval):
+        value = asdict(value)
     if isinstance(value, dict) and value:
         return {str(key): _plain(item, f"{key!r} in {name}") for key, item in value.items()}
     if getattr(value, "shape", None) == ():  # a scalar of torch or numpy

@@ -26,7 +26,7 @@ WORDS = {
         "verdict": "Verdict", "interval": "interval {} to {}", "none": "not run: {}",
         "no evidence": "The untrained network satisfies this too, so it is no evidence of learning.",
         "planned": "chapter {} is not written yet", "missing": "not measured in chapter {} yet",
-        "open": "not measured yet", "yes": "yes", "no": "no", "kind E": "run on weights",
+        "open": "not measured yet", "yes": "yes", "no": "no", "to": " to ", "kind E": "run on weights",
         "kind T": "trained in the book", "kind D": "arithmetic", "kind E/T": "run on weights or trained in the book",
     },
     "ko": {
@@ -36,7 +36,7 @@ WORDS = {
         "verdict": "판정", "interval": "구간 {}~{}", "none": "재지 않음: {}",
         "no evidence": "학습하지 않은 신경망에서도 성립하므로 학습의 증거가 되지 않는다.",
         "planned": "{}장 준비 중", "missing": "{}장에서 아직 재지 않음", "open": "아직 재지 않음",
-        "yes": "예", "no": "아니요", "kind E": "가중치로 실행", "kind T": "책에서 학습", "kind D": "계산",
+        "yes": "예", "no": "아니요", "to": "~", "kind E": "가중치로 실행", "kind T": "책에서 학습", "kind D": "계산",
         "kind E/T": "가중치로 실행하거나 책에서 학습",
     },
 }  # fmt: skip
@@ -55,10 +55,13 @@ def number_text(value: float) -> str:
 
 
 def value_text(value: Any, lang: str) -> str:
-    """A measured value in words: a number, a text, {name: value} or {"en": value, "ko": value}."""
+    """A measured value in words: a number, an interval, a text, {name: value} or {"en": value, "ko": value}."""
     if isinstance(value, dict):
         if set(value) == set(LANGUAGES):
             return value_text(value[lang], lang)
+        if set(value) == {"value", "low", "high"}:
+            number, low, high = (number_text(value[key]) for key in ("value", "low", "high"))
+            return f"{number} ({low}{WORDS[lang]['to']}{high})"
         return " · ".join(f"{name}: {value_text(item, lang)}" for name, item in value.items())
     if isinstance(value, bool):
         return WORDS[lang]["yes" if value else "no"]

@@ -1,0 +1,66 @@
+"""How sure a number is: intervals over disjoint parts of the images, or by resampling values per image."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from scipy.stats import t as student_t
+from torch import Tensor
+from torch.utils.data import Dataset, Subset
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A number and its 95 % interval over images."""
+
+    value: float
+    low: float
+    high: float
+
+    def __repr__(self) -> str:
+        return f"{self.value:.3g} ({self.low:.3g} to {self.high:.3g})"
+
+    def __float__(self) -> float:
+        return self.value
+
+
+def over_parts(measure: Callable[[Any], Any], images: Dataset | Tensor, parts: int = 5) -> Any:
+    """`measure` on disjoint parts of the images → an Interval for the number, or for each one of a dictionary.
+
+    The value is the mean of the parts and the interval Student's t for it. Each part takes every `parts`-th block of
+    ten images, so that bundled sets stay balanced over their ten classes. Use measures that do not depend on the
+    number of images, such as unbiased CKA; all images are seen once, so the cost is that of one measurement.
+    """
+    n = len(images)  # type: ignore[arg-type]
+    if parts < 2 or n < 10 * parts:
+        raise ValueError(f"{n} images do not make {parts} parts: at least two parts of ten images each are needed.")
+    blocks = torch.arange(n) // 10 % parts
+    chosen = [(blocks == i).nonzero()[:, 0].tolist() for i in range(parts)]
+    found = [measure(images[part] if isinstance(images, Tensor) else Subset(images, part)) for part in chosen]
+    if isinstance(found[0], dict):
+        return {name: _student([one[name] for one in found]) for name in found[0]}
+    return _student(found)
+
+
+def _student(values: list[Any]) -> Interval:
+    numbers = torch.tensor([float(value) for value in values], dtype=torch.float64)
+    mean = numbers.mean().item()
+    half = student_t.ppf(0.975, len(numbers) - 1) * numbers.std().item() / math.sqrt(len(numbers))
+    return Interval(mean, mean - half, mean + half)
+
+
+def bootstrap(values: Any, statistic: Callable[[Tensor], Any] = torch.mean, draws: int = 1000,
+              seed: int = 0) -> Interval:
+    """Interval of a statistic (default: the mean) of per-image values [n, …], by resampling images with replacement."""
+    values = torch.as_tensor(values, dtype=torch.float64)
+    if values.ndim == 0 or len(values) < 2:
+        raise ValueError(f"bootstrap needs one value per image, at least two; got shape {tuple(values.shape)}.")
+    dice = torch.Generator().manual_seed(seed)
+    resampled = torch.tensor([float(statistic(values[torch.randint(len(values), (len(values),), generator=dice)]))
+                              for _ in range(draws)], dtype=torch.float64)
+    low, high = resampled.quantile(torch.tensor([0.025, 0.975], dtype=torch.float64)).tolist()
+    return Interval(float(statistic(values)), low, high)

@@ -1,0 +1,70 @@
+"""Intervals: against scipy, and by how often they hold the truth."""
+
+import numpy as np
+import pytest
+import scipy.stats
+import torch
+
+from helpers import cka, load_images, load_model
+from helpers.claims import report
+from helpers.intervals import Interval, bootstrap, over_parts
+
+
+def test_over_parts_is_students_interval_of_the_parts():
+    values = torch.randn(200, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    for parts in range(2, 11):
+        got = over_parts(lambda part: part.mean(), values, parts)
+        means = [values[[k for k in range(200) if k // 10 % parts == i]].mean().item() for i in range(parts)]
+        low, high = scipy.stats.t.interval(0.95, parts - 1, np.mean(means), scipy.stats.sem(means))
+        np.testing.assert_allclose([got.value, got.low, got.high], [np.mean(means), low, high], rtol=1e-9)
+
+
+def test_a_dictionary_of_numbers_gives_a_dictionary_of_intervals():
+    got = over_parts(lambda part: {"mean": part.mean(), "size": len(part)}, torch.arange(60.0), 3)
+    assert set(got) == {"mean", "size"} and got["size"] == Interval(20, 20, 20)
+
+
+def test_parts_of_a_dataset_are_disjoint_balanced_and_complete():
+    images = load_images("cifar10", 100)
+    seen = []
+    over_parts(lambda part: seen.append(part.indices) or 0.0, images, 5)
+    assert sorted(i for part in seen for i in part) == list(range(100))
+    for part in seen:
+        assert images.labels[part].bincount(minlength=10).tolist() == [2] * 10
+
+
+def test_bootstrap_holds_the_truth_about_as_often_as_it_says():
+    hits = 0
+    for seed in range(200):
+        sample = torch.randn(80, generator=torch.Generator().manual_seed(seed))
+        got = bootstrap(sample, draws=300, seed=seed)
+        hits += got.low <= 0 <= got.high
+    assert 180 <= hits <= 199
+
+
+def test_bootstrap_takes_any_statistic_of_rows():
+    rows = torch.stack([torch.arange(50.0), -torch.arange(50.0)], 1)
+    got = bootstrap(rows, lambda sample: torch.corrcoef(sample.T)[0, 1], draws=50)
+    assert [got.value, got.low, got.high] == pytest.approx([-1, -1, -1])
+
+
+def test_cka_over_parts_surrounds_cka_of_all():
+    vit, images = load_model("vit_cls"), load_images("cifar10", 640)
+    corner = lambda part: cka(vit, part, layers=["blocks.0", "blocks.5"], batch_size=64, progress=False).within[0, 1]
+    got = over_parts(corner, images)
+    assert got.low < corner(images) < got.high
+
+
+def test_too_few_images_are_refused():
+    with pytest.raises(ValueError, match="30 images do not make 5 parts"):
+        over_parts(lambda part: 0, torch.zeros(30))
+    with pytest.raises(ValueError, match="at least two parts"):
+        over_parts(lambda part: 0, torch.zeros(300), 1)
+    with pytest.raises(ValueError, match="one value per image"):
+        bootstrap(3.0)
+
+
+def test_a_card_shows_the_interval():
+    measured = {"ViT": Interval(0.512, 0.49, 0.533)}
+    card = report("R04", measured=measured, control=0.1, control_holds=False, verdict="holds")
+    assert "ViT: 0.512 (0.49 to 0.533)" in repr(card) and "ViT: 0.512 (0.49~0.533)" in repr(card)
