@@ -261,3 +261,13 @@ def test_command_line_says_what_to_do_without_notebooks(tmp_path, monkeypatch):
     monkeypatch.setattr("sys.argv", ["claims"])
     with pytest.raises(SystemExit, match="run `make book` first"):
         claims.main()
+
+
+def test_an_outline_lists_the_claims_of_chapters_in_both_languages():
+    shown = claims.outline(["18", "19"])
+    assert shown.ids == tuple(f"R{i:02}" for i in range(4, 15))
+    html = shown._repr_html_()
+    assert html.count("<li>") == 22 and html.count('lang="ko"') == 1
+    assert claims.load()["R04"]["statement"]["ko"] in html and claims.load()["R04"]["statement"]["en"] in repr(shown)
+    with pytest.raises(ValueError, match="no claims in chapter 99"):
+        claims.outline("99")

@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 import yaml
 
-from .claims_text import LANGUAGES, card_html, card_text, ledger_page, value_text
+from .claims_text import LANGUAGES, card_html, card_text, ledger_page, outline_html, value_text
 from .intervals import Interval
 
 MIME = "application/vnd.vit-cnn-book.claim+json"
@@ -64,6 +64,28 @@ class Report:
 
     def __repr__(self) -> str:
         return "\n".join(card_text(load()[self.record["id"]], self.record, lang) for lang in LANGUAGES)
+
+
+@dataclass(frozen=True)
+class Outline:
+    """Some claims with their sources, before anything is measured."""
+
+    ids: tuple[str, ...]
+
+    def _repr_html_(self) -> str:
+        return outline_html([claim(id) for id in self.ids])
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{id} {claim(id)['statement'][lang]}" for lang in LANGUAGES for id in self.ids)
+
+
+def outline(chapters: str | list[str]) -> Outline:
+    """The claims of one chapter ("18") or several, in order, in both languages."""
+    numbers = [chapters] if isinstance(chapters, str) else chapters
+    ids = tuple(id for id, entry in load().items() if entry["chapter"][:2] in numbers)
+    if not ids:
+        raise ValueError(f"no claims in chapter {', '.join(numbers)}; give two digits, such as '18'")
+    return Outline(ids)
 
 
 def report(
@@ -140,7 +162,7 @@ def _problem(entry: dict, record: dict) -> str | None:
 def _refuse_second_cell(id: str) -> None:
     """A claim belongs to one cell; running that cell again is fine."""
     get_ipython = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)
-    parent = getattr(get_ipython(), "get_parent", dict)()
+    parent: dict = getattr(get_ipython(), "get_parent", dict)()
     cell = parent.get("metadata", {}).get("cellId")
     if cell and _reported_by.setdefault(id, cell) != cell:
         raise ValueError(f"claim {id} was already reported by another cell of this notebook; report it once")

@@ -126,6 +126,14 @@ def _card_language(entry: dict, record: dict, lang: str) -> str:
     )
 
 
+def outline_html(entries: list[dict]) -> str:
+    """A list of claims in both languages, each shown on the pages of its own."""
+    item = lambda entry, lang: (f"<li><strong>{entry['id']}</strong> {escape(entry['statement'][lang])} "
+                                f'<span class="claim-source">{escape(source_text(entry, lang))}</span></li>')
+    return "".join(f'<ul class="claim-outline bi" lang="{lang}">{"".join(item(entry, lang) for entry in entries)}</ul>'
+                   for lang in LANGUAGES)
+
+
 def ledger_page(rows: list[tuple[dict, dict | None]], lang: str) -> str:
     """Counts by verdict, then one table for each paper."""
     counts = Counter(record["verdict"] if record else "open" for _, record in rows)

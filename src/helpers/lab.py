@@ -191,7 +191,9 @@ def fit(trainer: Trainer, folder: Path, curve_points: int = 40, evaluate_on: int
     images, labels = (part[:evaluate_on] for part in trainer.test)
     marks = {round(trainer.steps * i / curve_points) for i in range(1, curve_points + 1)}
     bar = tqdm(total=trainer.steps, initial=trainer.step, desc=trainer.name, unit="step", mininterval=5)
-    started = last_save = time.monotonic()
+    # processor time on a CPU: it does not depend on what else the machine is doing
+    clock = time.process_time if trainer.device.type == "cpu" else time.monotonic
+    started, last_save = clock(), time.monotonic()
     before = trainer.seconds
     with bar, stop_between_steps() as stop:
         while trainer.step < trainer.steps:
@@ -201,7 +203,7 @@ def fit(trainer: Trainer, folder: Path, curve_points: int = 40, evaluate_on: int
                 score = accuracy(trainer.average.module, images, labels, trainer.objective)
                 trainer.curve.append(dict(images=trainer.step * trainer.run["batch"], loss=loss, accuracy=score))
                 bar.set_postfix(accuracy=f"{score:.1%}", loss=f"{loss:.2f}")
-            trainer.seconds = before + time.monotonic() - started
+            trainer.seconds = before + clock() - started
             if stop or trainer.step == trainer.steps or time.monotonic() - last_save > SAVE_EVERY:
                 save_state(trainer, folder)
                 last_save = time.monotonic()
