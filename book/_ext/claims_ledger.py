@@ -25,6 +25,11 @@ class ClaimsLedger(SphinxDirective):
         return [LedgerNode()]
 
 
+def executed_copy(env, docname: str) -> Path:
+    """Where the notebook of a page is kept with its outputs."""
+    return Path(env.mystnb_config.output_folder, f"{docname}.ipynb")
+
+
 def collect(app, doctree):
     """Remember what this page's notebook reports; when a page has been read, its notebook is in the cache."""
     env, docname = app.env, app.env.docname
@@ -32,8 +37,8 @@ def collect(app, doctree):
         cache = get_cache(env.mystnb_config.execution_cache_path)
         _, executed = cache.merge_match_into_notebook(nbformat.read(env.doc2path(docname), as_version=4))
         env.book_claims = getattr(env, "book_claims", {}) | {docname: claims.collect(executed, f"{docname}.ipynb")}
-        # myst-nb leaves a copy without the outputs here; `make claims` reads the one that has them.
-        nbformat.write(executed, Path(env.mystnb_config.output_folder, f"{docname}.ipynb"))
+        # myst-nb leaves a copy without the outputs here; `make claims` and explorer_parts read the one that has them.
+        nbformat.write(executed, executed_copy(env, docname))
 
 
 def forget(app, env, docname):

@@ -12,6 +12,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from plain_page import PlainPage
 
 ROOT = Path(__file__).resolve().parents[2]
 SUBPATH = "/seminar/room-1"
@@ -51,12 +52,25 @@ class _BelowSubpath(SimpleHTTPRequestHandler):
 
 
 @pytest.fixture(scope="session")
-def address(site: Path):
+def serve():
+    """serve(directory) → the address at which it is served, below a sub-path."""
+    servers = []
+
+    def start(directory: Path) -> str:
+        server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_BelowSubpath, directory=str(directory)))
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        servers.append(server)
+        return f"http://127.0.0.1:{server.server_port}{SUBPATH}"
+
+    yield start
+    for server in servers:
+        server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def address(site: Path, serve) -> str:
     """Where the site is served."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_BelowSubpath, directory=str(site)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}{SUBPATH}"
-    server.shutdown()
+    return serve(site)
 
 
 @pytest.fixture(scope="session")
@@ -106,17 +120,32 @@ class Visitor:
 
 
 @pytest.fixture
-def visit(browser, address: str):
-    """visit(own=address, **context options) → Visitor; closed after the test."""
+def visit(browser, request):
+    """visit(own=address of the site, **context options) → Visitor; closed after the test."""
     visitors = []
 
-    def start(own: str = address, **options) -> Visitor:
-        visitors.append(Visitor(browser, own, **options))
+    def start(own: str | None = None, **options) -> Visitor:
+        visitors.append(Visitor(browser, own or request.getfixturevalue("address"), **options))
         return visitors[-1]
 
     yield start
     for visitor in visitors:
         visitor.context.close()
+
+
+@pytest.fixture
+def plain(browser, tmp_path):
+    """plain(**context options) → PlainPage; it must end without errors and without a request to any host."""
+    pages = []
+
+    def start(**options) -> PlainPage:
+        pages.append(PlainPage(browser, tmp_path, **options))
+        return pages[-1]
+
+    yield start
+    for page in pages:
+        page.context.close()
+        assert page.troubles == []
 
 
 @pytest.fixture(scope="session")

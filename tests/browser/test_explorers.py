@@ -11,32 +11,18 @@ import numpy as np
 import pytest
 from cka_bias_reference import both_cka, reference_cka, reference_sample, shown
 from PIL import Image
-from plain_page import PlainPage, picture_of, press
+from plain_page import picture_of, press
 from playwright.sync_api import expect
 
-from helpers.explore.base import module_source, pack, script_json
+from helpers.explore.base import module_source
 from helpers.explore.cka_bias import CkaBias
+from helpers.explore.packing import pack, script_json
 
 ROOT = Path(__file__).resolve().parents[2]
 SIZES = {"desktop": {"width": 1280, "height": 900}, "phone": {"width": 390, "height": 844}}
 EXPOSE = "window.js = { samplePath, randomRow, expectedBiased, STRINGS, WORDS, make, unpack, fixed, colour };"
 
 # --- a plain page -----------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def plain(browser, tmp_path):
-    """plain(**context options) → PlainPage; it must end without errors and without a request to any host."""
-    pages = []
-
-    def start(**options) -> PlainPage:
-        pages.append(PlainPage(browser, tmp_path, **options))
-        return pages[-1]
-
-    yield start
-    for page in pages:
-        page.context.close()
-        assert page.troubles == []
 
 
 @pytest.fixture
@@ -132,6 +118,14 @@ def test_packed_arrays_are_unpacked_in_a_page_and_live(js, data):
 
 def test_numbers_are_written_with_a_true_minus_and_no_negative_zero(js):
     assert [js("v => js.fixed(v)", v) for v in (-0.25, -0.0001, 0.5)] == ["−0.250", "0.000", "0.500"]
+
+
+def test_numbers_are_rounded_as_python_rounds_them(js):
+    halves, random = [k / 64 for k in range(300)] + [k / 2000 for k in range(300)], np.random.default_rng(0).random(300)
+    values = [*halves, *random.tolist()]
+    for digits in (0, 1, 2, 3):
+        written = js("([values, digits]) => values.map(v => js.fixed(v, digits))", [values, digits])
+        assert written == [f"{value:.{digits}f}" for value in values]
 
 
 def test_the_colour_scale_gets_steadily_brighter(js):

@@ -23,11 +23,29 @@ CELLS = [
     "from helpers.explore import cka_bias_explorer\nw = cka_bias_explorer(n=64, p=256)\nw",
     "print('kernel sees n =', w.n, 'and signal =', w.signal)",
     "w.n, w.p = 512, 16",
+    """import numpy as np
+from helpers import CKA
+from helpers.explore import cka_explorer
+values = np.random.default_rng(0).random((5, 5))
+pair = CKA(values[:3, :3], ["a0", "a1", "a2"], 9, 9, values[3:, 3:], values[:3, 3:], ["b0", "b1"])
+m = cka_explorer({"A × B": pair}, row=1)
+m""",
+    "print('kernel sees', m.pair, m.row, m.column, 'where CKA is', f'{pair.other[m.column, m.row]:.3f}')",
+    "m.pair, m.row, m.column = 'A', 'a2', 1\nprint(f'CKA {pair.within[2, 1]:.3f}')",
+    "m.row = 99",
 ]
 
 
-def write_notebook(folder: Path) -> None:
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in CELLS])
+WITH_DATA = [
+    "from helpers import load_images, load_model\nfrom helpers.explore import attention_explorer\n"
+    "w = attention_explorer(load_model('vit_cls'), load_images(n=2), layer=1, head=2)\nw",
+    "print('kernel sees', w.layer, w.head, w.query)",
+    "w.image, w.layer, w.head, w.query = 1, 4, 'mean', 0",
+]
+
+
+def write_notebook(folder: Path, cells: list[str]) -> None:
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in cells])
     notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
     nbformat.write(notebook, folder / "explorer.ipynb")
 
@@ -51,14 +69,14 @@ def wait_for_server(address: str, process: subprocess.Popen, log: Path) -> None:
 
 @pytest.fixture
 def start_lab(tmp_path: Path):
-    """start_lab(page_config) → address of a JupyterLab with settings of its own; stopped after the test."""
+    """start_lab(page_config, cells) → address of a JupyterLab with settings of its own; stopped after the test."""
     processes = []
 
-    def start(page_config: dict) -> str:
+    def start(page_config: dict, cells: list[str] = CELLS) -> str:
         config, port, log = tmp_path / "config", free_port(), tmp_path / "lab.log"
         (config / "labconfig").mkdir(parents=True)
         (config / "labconfig" / "page_config.json").write_text(json.dumps(page_config))
-        write_notebook(tmp_path)
+        write_notebook(tmp_path, cells)
         own = {
             "JUPYTER_CONFIG_DIR": config,
             "JUPYTER_RUNTIME_DIR": tmp_path / "run",
@@ -117,7 +135,7 @@ def open_and_run_first_cell(page: Page, address: str) -> None:
 
 def test_page_and_kernel_move_each_other(start_lab, page):
     open_and_run_first_cell(page, start_lab({}))
-    explorer = page.locator(".explorer")
+    explorer = cell(page, 0).locator(".explorer")
     expect(explorer.locator(".ex-caption")).to_contain_text("n = 64 examples, p = 256 features", timeout=2 * MINUTE)
 
     slider = explorer.get_by_label("Examples n")
@@ -136,6 +154,43 @@ def test_page_and_kernel_move_each_other(start_lab, page):
     page.wait_for_timeout(6000)  # longer than the page form waits for a live view
     expect(explorer).to_have_count(1)
     expect(explorer.get_by_role("button", name="Copy link")).to_be_hidden()
+    move_an_explorer_with_data(page)
+
+
+def move_an_explorer_with_data(page: Page) -> None:
+    """Its parts arrive as bytes; values that another choice makes impossible follow, in the page and in the kernel."""
+    run_cell(page, 3)
+    explorer = cell(page, 3).locator(".explorer")
+    expect(explorer.locator(".ex-caption")).to_contain_text("A a0 and B b1: CKA 0.", timeout=MINUTE)
+    explorer.get_by_role("slider").first.press("ArrowRight")
+    expect(explorer.locator(".ex-caption")).to_contain_text("A a1 and B b1")
+    explorer.get_by_role("slider").first.press("ArrowRight")
+    explorer.get_by_label("Models").select_option("B")  # has no third layer
+    expect(explorer.locator(".ex-caption")).to_contain_text("B b1 and B b1")
+    run_cell(page, 4)
+    expect(cell(page, 4)).to_contain_text("kernel sees B 1 1 where CKA is", timeout=MINUTE)
+    value = cell(page, 4).locator(".jp-OutputArea-output").inner_text().split()[-1]
+    expect(explorer.locator(".ex-caption")).to_contain_text(f"CKA {value}.")
+    run_cell(page, 5)
+    expect(explorer.locator(".ex-caption")).to_contain_text("A a1 and A a2", timeout=MINUTE)
+    printed = cell(page, 5).locator(".jp-OutputArea-output").inner_text().strip()
+    expect(explorer.locator(".ex-caption")).to_contain_text(printed)
+    run_cell(page, 6)
+    expect(cell(page, 6)).to_contain_text("row must be a whole number from 0 (a0) to 2 (a2)", timeout=MINUTE)
+
+
+def test_data_reaches_the_live_view(start_lab, page):
+    open_and_run_first_cell(page, start_lab({}, WITH_DATA))
+    explorer = page.locator(".explorer")
+    expect(explorer.locator(".ex-caption")).to_contain_text("Layer 1, head 2, query patch (4, 4)", timeout=3 * MINUTE)
+    explorer.get_by_label("Layer", exact=True).press("ArrowRight")
+    explorer.get_by_label("Head", exact=True).select_option("5")
+    explorer.get_by_role("slider", name="Query token").press("ArrowUp")
+    expect(explorer.locator(".ex-caption")).to_contain_text("Layer 2, head 5, query patch (3, 4)")
+    run_cell(page, 1)
+    expect(cell(page, 1)).to_contain_text("kernel sees 2 5 29", timeout=MINUTE)
+    run_cell(page, 2)
+    expect(explorer.locator(".ex-caption")).to_contain_text("Layer 4, mean of all heads, query [CLS]", timeout=MINUTE)
 
 
 def test_without_anywidget_the_page_form_appears(start_lab, page):

@@ -1,23 +1,24 @@
 """What every explorer shares: its state, its page form and its live form.
 
 An explorer is one ES module. A live widget takes its module as one string, and a page opened from a folder cannot
-import a second file, so nothing is imported: `module_source` joins `drawing.js`, `common.js` and the explorer's own
-`scripts`. The result defines `explorer` with two methods: `render` for a live kernel (it is the default export) and
-`mount` for a page without one. What a script has to provide stands at the top of `common.js`.
+import a second file, so nothing is imported: `module_source` joins the SHARED scripts and the explorer's own `scripts`.
+The result defines `explorer` with two methods: `render` for a live kernel (it is the default export) and `mount` for a
+page without one. What a script has to provide stands at the top of `common.js`.
 
     book build (BOOK_STATIC=1)   show(...) is a plain object whose HTML calls `explorer.mount`; no widget is created,
                                  since one open comm makes the page load a whole widget manager
     live kernel                  show(...) is an anywidget with the same traits; `w.n` can be read and set
     widget cannot be shown       its output also carries the page form, which draws itself if no live view appears
+
+Data comes in two traits: `about`, small, is known to the page at once (names, sizes); `parts`, one for each model or
+pair, can be large. A book build puts the parts beside the page, and the page loads the ones it shows; everywhere else
+they travel with the explorer.
 """
 
 from __future__ import annotations
 
-import base64
 import itertools
 import json
-import math
-import numbers
 import os
 import uuid
 from functools import cache
@@ -25,12 +26,14 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import anywidget
-import numpy as np
 import traitlets
 from IPython.display import display
 
+from .packing import PARTS_MIME, address, script_json
+from .traits import SHOWN, Dependent
+
 HERE = Path(__file__).parent
-SHOWN = {"sync": True, "explorer": True}  # tags of a trait that the page sees
+SHARED = ("drawing.js", "charts.js", "parts.js", "controls.js", "common.js")
 LIVE_VIEW_WAIT_MS = 5000  # a live view has this long to appear before the page form takes its place
 
 _page_ids = itertools.count(1)
@@ -39,7 +42,7 @@ _page_ids = itertools.count(1)
 @cache
 def module_source(scripts: tuple[str, ...]) -> str:
     """The ES module of an explorer with these scripts: shared code first, then its own."""
-    return "\n".join((HERE / script).read_text(encoding="utf-8") for script in ("drawing.js", "common.js", *scripts))
+    return "\n".join((HERE / script).read_text(encoding="utf-8") for script in (*SHARED, *scripts))
 
 
 @cache
@@ -48,60 +51,37 @@ def stylesheet() -> str:
     return (HERE / "explorer.css").read_text(encoding="utf-8")
 
 
-class Number(traitlets.TraitType):
-    """A number between `low` and `high`, shown in the page; `whole` ones are integers."""
-
-    def __init__(self, default: float, low: float, high: float, *, whole: bool = True) -> None:
-        super().__init__(default_value=default)
-        self.low, self.high, self.whole = low, high, whole
-        self.tag(**SHOWN)
-
-    def validate(self, obj: Any, value: Any) -> int | float:
-        kind = numbers.Integral if self.whole else numbers.Real
-        number = float(value) if isinstance(value, kind) and not isinstance(value, bool) else math.nan
-        if self.low <= number <= self.high:
-            return int(number) if self.whole else number
-        what = "a whole number" if self.whole else "a number"
-        raise traitlets.TraitError(f"{self.name} must be {what} from {self.low} to {self.high}, but it is {value!r}")
-
-
-def pack(values: np.ndarray) -> dict[str, Any]:
-    """Any array → one byte per value; `unpack` in common.js gives it back to within half a step."""
-    values = np.asarray(values, dtype=np.float64)
-    if values.size == 0 or not np.isfinite(values).all():
-        raise ValueError(f"pack needs a non-empty array of finite values, got shape {values.shape}; remove NaN and ∞")
-    low = float(values.min())
-    step = (float(values.max()) - low) / 255 or 1.0
-    return {
-        "data": np.rint((values - low) / step).astype(np.uint8).tobytes(),
-        "shape": list(values.shape),
-        "low": low,
-        "step": step,
-    }
-
-
-def script_json(value: Any) -> str:
-    """JSON that is safe inside <script>: bytes as base64, and no `<` that could end the element."""
-    return json.dumps(value, ensure_ascii=False, default=lambda data: base64.b64encode(data).decode()).replace(
-        "<", "\\u003c"
-    )
-
-
 class Explorer(traitlets.HasTraits):
     """State of one explorer; on its own it shows the page form. Subclasses add traits tagged SHOWN."""
 
     name: ClassVar[str]  # also in share links and file names
     scripts: ClassVar[tuple[str, ...]]
     lang = traitlets.Enum(("", "en", "ko"), "", help="'' follows the page").tag(**SHOWN)
+    about = traitlets.Dict(help="what the page knows before it has any part").tag(**SHOWN)
+    parts = traitlets.Dict(help="{name: {packed arrays, texts, numbers}}").tag(sync=True)
+
+    def __init__(self, **state: Any) -> None:
+        super().__init__(**{key: value for key, value in state.items() if value is not None})  # None: the default
+
+    @traitlets.observe(traitlets.All)
+    def _fit_dependents(self, change: Any) -> None:
+        dependents = (trait for trait in self.traits(explorer=True).values() if isinstance(trait, Dependent))
+        for trait in sorted(dependents, key=lambda trait: trait.order):
+            if trait.name != change.name:
+                trait.fit(self)
 
     def state(self) -> dict[str, Any]:
-        """What the page gets: every trait tagged SHOWN."""
+        """What the page gets at once: every trait tagged SHOWN."""
         return {key: getattr(self, key) for key in self.trait_names(explorer=True)}
 
-    def html(self, element_id: str | None = None, *, host: str = "page", wait: int = 0) -> str:
-        """The page form. `host` is "page" (share links, language of the page) or "notebook"; `wait` see `mount`."""
+    def html(self, element_id: str | None = None, *, host: str = "page", wait: int = 0, inline: bool = True) -> str:
+        """The page form. `host` is "page" (share links, language of the page) or "notebook"; `wait` see `mount`.
+
+        With `inline` it carries its parts, otherwise only their addresses.
+        """
         element_id = element_id or f"{self.name}-{next(_page_ids)}"
-        arguments = ", ".join(map(script_json, (element_id, self.state() | {"host": host}, wait)))
+        parts = self.parts if inline else {name: address(part) for name, part in self.parts.items()}
+        arguments = ", ".join(map(script_json, (element_id, self.state() | {"host": host, "parts": parts}, wait)))
         return (
             f"<style>{stylesheet()}</style>\n"
             f'<div id="{element_id}" class="explorer-place"><noscript>'
@@ -110,8 +90,12 @@ class Explorer(traitlets.HasTraits):
             f'<script type="module">\n{module_source(self.scripts)}\nexplorer.mount({arguments});\n</script>'
         )
 
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        return {"text/html": self.html(), "text/plain": f"{type(self).__name__}({self.state()})"}
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        values = ", ".join(f"{key}={value!r}" for key, value in self.state().items() if key not in ("about", "lang"))
+        bundle = {"text/html": self.html(inline=False), "text/plain": f"{type(self).__name__}({values})"}
+        if self.parts:
+            bundle[PARTS_MIME] = {address(part): json.loads(script_json(part)) for part in self.parts.values()}
+        return bundle
 
 
 class LiveExplorer(anywidget.AnyWidget):

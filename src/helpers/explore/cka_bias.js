@@ -133,9 +133,9 @@ const explorer = defineExplorer({
   name: "cka_bias",
   strings: STRINGS,
   controls: t => [
-    slider({ key: "n", label: t.n, values: N_VALUES }),
-    slider({ key: "p", label: t.p, values: P_VALUES }),
-    slider({ key: "signal", label: t.signal, values: SIGNALS, text: value => fixed(value, 2) }),
+    slider({ key: "n", label: t.n, values: N_VALUES, between: true }),
+    slider({ key: "p", label: t.p, values: P_VALUES, between: true }),
+    slider({ key: "signal", label: t.signal, values: SIGNALS, between: true, text: value => fixed(value, 2) }),
     button({ key: "seed", label: t.again, next: seed => (seed + 1) % 2 ** 31 }),
   ],
   setup(view) {

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .base import Explorer, LiveExplorer, Number, show
+from .base import Explorer, LiveExplorer, show
+from .traits import Number
 
 MAX_EXAMPLES, MAX_FEATURES, MAX_SEED = 1024, 4096, 2**31 - 1
 

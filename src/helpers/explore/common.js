@@ -1,21 +1,28 @@
-// What every explorer shares. Python joins drawing.js, this file and the explorer's own files (see base.py): nothing is imported.
+// What every explorer shares. Python joins the shared files and the explorer's own ones (see base.py): nothing is imported.
 // An explorer ends with:  const explorer = defineExplorer({ name, strings, controls, setup });  export default explorer;
 //
 //   strings    { en: { title, … }, ko: { title, … } }
-//   controls   t => [slider({ key, label, values, text }), button({ key, label, next }), …], one for each state key
-//   setup      view => ({ panels, caption, table, update, stop })
-//     panels   [{ label, wide, height: width => px, draw(g, width, height), pick }]; pick makes it clickable, see makePickable
+//   controls   (t, view) => [slider(…), choice(…), tabs(…), picked(…), button(…)], one for each state key: see controls.js
+//              (a key comes after those that its own limits depend on)
+//   columns    CSS widths of the panels' columns, `narrowColumns` on a phone (optional)
+//   setup      view => ({ panels, caption, table, parts, update, stop })
+//     panels   [{ label, wide, height: width => px, draw(g, width, height), pick, when }]; pick makes it clickable, see makePickable
+//              and pickCells; when () => boolean hides it
 //     caption  () => a sentence or two with the numbers now
 //     table    () => ({ head: [text], rows: [[text]], current: row index })
+//     parts    () => names of the parts of the data that the state needs; until they are there nothing below is called (optional)
 //     update   () => called before each drawing, for numbers that depend on the state (optional)
 //     stop     () => called when the view goes away (optional)
-//   view       { t, ink, get(key), set({ key: value }), redraw() }; t: strings in the reader's language, ink: colours of the theme
+//   view       { t, lang, ink, get(key), set({ key: value }), part(name), say({ en, ko }), hover, redraw() }
+//              t: strings in the reader's language, ink: colours of the theme, part: unpacked data, hover: see pickCells
 
 const WORDS = {
   en: { show: "Show the numbers", hide: "Hide the numbers", save: "Save picture", link: "Copy link", copied: "Link copied",
-    inBar: "The link is in the address bar" },
+    inBar: "The link is in the address bar", loading: "Loading the data …",
+    failed: "The data of this view could not be loaded. Please reload the page; a copied page needs the folder _static beside it." },
   ko: { show: "수치 보기", hide: "수치 숨기기", save: "그림 저장", link: "링크 복사", copied: "링크 복사됨",
-    inBar: "링크는 주소 표시줄에 있음" },
+    inBar: "링크는 주소 표시줄에 있음", loading: "데이터를 불러오는 중…",
+    failed: "이 화면의 데이터를 불러오지 못했다. 페이지를 새로 고치기 바란다. 페이지를 복사했다면 _static 폴더도 함께 있어야 한다." },
 };
 
 // --- small tools ----------------------------------------------------------------------------------------------------
@@ -30,21 +37,19 @@ function make(tag, settings = {}, ...children) {
   return element;
 }
 
-/** A number with a true minus sign, never "−0.000". */
+/** A number as Python's f"{value:.3f}" writes it, but with a true minus sign and never "−0.000". */
 function fixed(value, digits = 3) {
-  const text = Math.abs(value).toFixed(digits);
+  const size = Math.abs(value), between = size * 2 ** (digits + 1) % 2 === 1; // exactly in the middle: Python takes the even digit
+  let text = size.toFixed(digits);
+  if (between && text.at(-1) % 2) text = (size - 0.25 * 10 ** -digits).toFixed(digits);
   return (value < 0 && Number(text) > 0 ? "−" : "") + text;
 }
 
+/** A share as a percentage: 0.8125 → 81.3%. */
+const percent = (share, digits = 1) => `${fixed(100 * share, digits)}%`;
+
 /** Index of the value closest to `value`. */
 const nearest = (values, value) => values.reduce((best, v, i) => Math.abs(v - value) < Math.abs(values[best] - value) ? i : best, 0);
-
-/** Array packed by `pack` in base.py → { shape, at(flat index) }; its bytes are a DataView (live) or base64 (page). */
-function unpack({ data, shape, low, step }) {
-  const bytes = typeof data === "string" ? Uint8Array.from(atob(data), c => c.charCodeAt(0))
-    : new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-  return { shape, at: index => low + step * bytes[index] };
-}
 
 /** The part of a widget model that explorers use, without a kernel. */
 function plainModel(state) {
@@ -62,47 +67,6 @@ function plainModel(state) {
   };
 }
 
-// --- controls: `accept` turns the text of a share link into a value, or undefined -----------------------------------
-
-/** A slider over a list of numbers. */
-function slider({ key, label, values, text = String }) {
-  const whole = values.every(Number.isInteger), low = values[0], high = values.at(-1);
-  return {
-    key,
-    accept(input) {
-      const value = whole ? Math.round(Number(input)) : Number(input);
-      return input.trim() && Number.isFinite(value) ? Math.min(high, Math.max(low, value)) : undefined;
-    },
-    build(view, id) {
-      const input = make("input", { type: "range", id, min: 0, max: values.length - 1, step: 1 });
-      const output = make("span", { className: "ex-value", "aria-hidden": "true" }); // the slider announces it already
-      input.addEventListener("input", () => view.set({ [key]: values[input.value] }));
-      return {
-        element: make("div", { className: "ex-control" }, make("label", { htmlFor: id }, label), output, input),
-        update() {
-          const value = view.get(key);
-          input.value = nearest(values, value);
-          input.setAttribute("aria-valuetext", text(value));
-          output.textContent = text(value);
-        },
-      };
-    },
-  };
-}
-
-/** A button that replaces a whole number by `next` of it; it stands with the other buttons below the picture. */
-function button({ key, label, next }) {
-  return {
-    key,
-    accept: input => /^\d{1,9}$/.test(input) ? Number(input) : undefined,
-    build(view) {
-      const element = make("button", { type: "button" }, label);
-      element.addEventListener("click", () => view.set({ [key]: next(view.get(key)) }));
-      return { element, below: true, update() {} };
-    },
-  };
-}
-
 // --- share links: #cka_bias.n=128&cka_bias.p=1024; a second explorer of the name on a page is cka_bias-2 ------------
 
 function linkScope(name) {
@@ -110,14 +74,15 @@ function linkScope(name) {
   return others ? `${name}-${others + 1}` : name;
 }
 
-/** Values of one explorer in the address; other explorers and ordinary anchors are left alone. */
-function valuesInAddress(scope, controls) {
-  const address = new URLSearchParams(location.hash.slice(1)), values = {};
+/** Sets the values that the address gives to one explorer, in their order; says whether there were any. */
+function openAddress(scope, controls, view) {
+  const address = new URLSearchParams(location.hash.slice(1));
+  let any = false;
   for (const { key, accept } of controls) {
     const text = address.get(`${scope}.${key}`), value = text === null ? undefined : accept(text);
-    if (value !== undefined) values[key] = value;
+    if (value !== undefined) { view.set({ [key]: value }); any = true; }
   }
-  return values;
+  return any;
 }
 
 // --- the view -------------------------------------------------------------------------------------------------------
@@ -130,20 +95,21 @@ function language(model, host) {
 
 function themeInk(element) {
   const style = getComputedStyle(element), names = ["text", "muted", "line", "paper", "first", "second"];
-  return Object.fromEntries(names.map(name => [name, style.getPropertyValue(`--ex-${name}`).trim()]));
+  const read = name => style.getPropertyValue(`--ex-${name}`).trim();
+  return { ...Object.fromEntries(names.map(name => [name, read(name)])), series: read("series").split(" ") };
 }
 
 /** The elements of an explorer, by the names that drawing and events use. */
-function buildParts({ name, lang, t, view, controls, panels, sharing }) {
+function buildElements({ name, lang, t, view, controls, panels, columns, narrowColumns, sharing }) {
   const id = `ex-${Math.random().toString(36).slice(2, 9)}`, push = (text, more) => make("button", { type: "button", ...more }, text);
-  const inputs = controls.map((control, i) => control.build(view, `${id}-${i}`));
-  const elements = below => inputs.filter(input => Boolean(input.below) === below).map(input => input.element);
+  const inputs = controls.filter(control => control.build).map((control, i) => control.build(view, `${id}-${i}`));
+  const standing = below => inputs.filter(input => Boolean(input.below) === below).map(input => input.element);
   const canvases = panels.map(panel => make("canvas",
     { className: panel.wide ? "ex-wide" : "", role: "img", "aria-label": panel.label, "aria-describedby": `${id}-caption` }));
-  const parts = {
+  const page = {
     inputs,
     panels: panels.map((panel, i) => ({ panel, canvas: canvases[i], announce: panel.pick ? makePickable(canvases[i], panel.pick) : () => {} })),
-    frame: make("div", { className: "ex-panels" }, ...canvases),
+    frame: make("div", { className: "ex-panels", style: `--ex-columns: ${columns}; --ex-narrow-columns: ${narrowColumns}` }, ...canvases),
     caption: make("p", { className: "ex-caption", id: `${id}-caption`, "aria-live": "polite" }),
     tableButton: push(t.show, { "aria-expanded": "false", "aria-controls": `${id}-table` }),
     saveButton: push(t.save),
@@ -151,13 +117,13 @@ function buildParts({ name, lang, t, view, controls, panels, sharing }) {
     status: make("span", { className: "ex-status", role: "status" }),
     table: make("div", { className: "ex-table", id: `${id}-table`, role: "region", "aria-label": t.title, tabIndex: 0, hidden: true }),
   };
-  parts.root = make("div", { className: "explorer", role: "group", lang, "aria-labelledby": `${id}-title`, "data-explorer": name },
+  page.root = make("div", { className: "explorer", role: "group", lang, "aria-labelledby": `${id}-title`, "data-explorer": name },
     make("p", { className: "ex-title", id: `${id}-title` }, t.title),
-    make("div", { className: "ex-controls" }, ...elements(false)),
-    parts.frame, parts.caption,
-    make("div", { className: "ex-actions" }, ...elements(true), parts.tableButton, parts.saveButton, parts.linkButton, parts.status),
-    parts.table);
-  return parts;
+    make("div", { className: "ex-controls" }, ...standing(false)),
+    page.frame, page.caption,
+    make("div", { className: "ex-actions" }, ...standing(true), page.tableButton, page.saveButton, page.linkButton, page.status),
+    page.table);
+  return page;
 }
 
 function fillTable(place, { head, rows, current }) {
@@ -166,26 +132,34 @@ function fillTable(place, { head, rows, current }) {
   place.replaceChildren(make("table", {}, make("thead", {}, cells(head, "th")), make("tbody", {}, ...body)));
 }
 
-function connectButtons({ parts, drawing, name, scope, controls, t, view }) {
-  parts.tableButton.addEventListener("click", () => {
-    parts.table.hidden = !parts.table.hidden;
-    parts.tableButton.setAttribute("aria-expanded", !parts.table.hidden);
-    parts.tableButton.textContent = parts.table.hidden ? t.show : t.hide;
+function connectButtons({ page, drawing, name, scope, controls, t, view }) {
+  page.tableButton.addEventListener("click", () => {
+    page.table.hidden = !page.table.hidden;
+    page.tableButton.setAttribute("aria-expanded", !page.table.hidden);
+    page.tableButton.textContent = page.table.hidden ? t.show : t.hide;
     view.redraw();
   });
-  parts.saveButton.addEventListener("click", () => {
-    const fontFamily = getComputedStyle(parts.root).fontFamily;
-    picture({ ...parts, title: t.title, caption: drawing.caption(), ink: view.ink, fontFamily }).toBlob(blob => {
+  page.saveButton.addEventListener("click", () => {
+    const fontFamily = getComputedStyle(page.root).fontFamily;
+    picture({ ...page, title: t.title, caption: drawing.caption(), ink: view.ink, fontFamily }).toBlob(blob => {
       const link = make("a", { href: URL.createObjectURL(blob), download: `${name}.png` });
       link.click();
       setTimeout(() => URL.revokeObjectURL(link.href), 10000);
     });
   });
-  parts.linkButton.addEventListener("click", async () => {
-    history.replaceState(null, "", `#${controls.map(({ key }) => `${scope}.${key}=${view.get(key)}`).join("&")}`);
-    try { await navigator.clipboard.writeText(location.href); parts.status.textContent = t.copied; }
-    catch { parts.status.textContent = t.inBar; } // no clipboard here, but the address is right
+  page.linkButton.addEventListener("click", async () => {
+    history.replaceState(null, "", `#${controls.map(({ key }) => `${scope}.${key}=${encodeURIComponent(view.get(key))}`).join("&")}`);
+    try { await navigator.clipboard.writeText(location.href); page.status.textContent = t.copied; }
+    catch { page.status.textContent = t.inBar; } // no clipboard here, but the address is right
   });
+}
+
+/** Moves values that are no longer possible, such as a layer that the model just chosen does not have, to the nearest one. */
+function fitAll(controls, view) {
+  for (const { key, fit } of controls) {
+    const value = view.get(key), possible = fit ? fit(value) : value;
+    if (possible !== value) view.set({ [key]: possible });
+  }
 }
 
 /** Calls `redraw` when the state, the width or the theme changes; returns what ends that. */
@@ -204,44 +178,49 @@ function watch({ model, controls, frame, redraw }) {
 }
 
 /** One explorer → { render: for a live kernel, mount: for a page without one }. */
-function defineExplorer({ name, strings, controls: listControls, setup }) {
+function defineExplorer({ name, strings, controls: listControls, setup, columns = "1.55fr 1fr", narrowColumns = "1fr" }) {
   function render({ model, el }) {
     const host = model.get("host") ?? "notebook", lang = language(model, host), t = { ...WORDS[lang], ...strings[lang] };
-    const controls = listControls(t), scope = linkScope(name);
     let frame = 0;
+    const store = partStore(model.get("parts") ?? {}, () => view.redraw());
     const view = {
-      t, ink: {}, get: key => model.get(key),
+      t, lang, ink: {}, hover: null, get: key => model.get(key), part: store.get, say: text => text[lang],
       set(values) { for (const [key, value] of Object.entries(values)) model.set(key, value); model.save_changes(); },
       redraw: () => { frame ||= requestAnimationFrame(draw); },
     };
-    const drawing = setup(view);
-    const parts = buildParts({ name, lang, t, view, controls, panels: drawing.panels, sharing: host === "page" });
+    const controls = listControls(t, view), scope = linkScope(name), drawing = setup(view);
+    const page = buildElements({ name, lang, t, view, controls, panels: drawing.panels, columns, narrowColumns, sharing: host === "page" });
     function draw() {
       frame = 0;
+      fitAll(controls, view);
+      for (const input of page.inputs) input.update();
+      const state = store.ask(drawing.parts?.() ?? []);
+      page.frame.hidden = state === "failed";
+      for (const button of [page.tableButton, page.saveButton]) button.disabled = state !== "ready";
+      if (state === "ready") drawReady(); else { page.caption.textContent = t[state]; page.table.replaceChildren(); }
+    }
+    function drawReady() {
+      Object.assign(view.ink, themeInk(page.root));
       drawing.update?.();
-      Object.assign(view.ink, themeInk(parts.root));
-      const font = `13px ${getComputedStyle(parts.root).fontFamily}`, caption = drawing.caption();
-      for (const input of parts.inputs) input.update();
-      for (const panel of parts.panels) { paint(panel, font); panel.announce(); }
-      if (parts.caption.textContent !== caption) parts.caption.textContent = caption;
-      if (!parts.table.hidden) fillTable(parts.table, drawing.table());
+      const font = `13px ${getComputedStyle(page.root).fontFamily}`, caption = drawing.caption();
+      for (const { panel, canvas } of page.panels) canvas.hidden = panel.when ? !panel.when() : false;
+      for (const panel of page.panels.filter(({ canvas }) => !canvas.hidden)) { paint(panel, font); panel.announce(); }
+      if (page.caption.textContent !== caption) page.caption.textContent = caption;
+      if (!page.table.hidden) fillTable(page.table, drawing.table());
     }
     function openLink() {
-      const values = valuesInAddress(scope, controls);
-      if (Object.keys(values).length === 0) return;
-      view.set(values);
-      parts.root.scrollIntoView({ block: "nearest" });
+      if (openAddress(scope, controls, view)) page.root.scrollIntoView({ block: "nearest" });
     }
 
-    el.append(parts.root);
+    el.append(page.root);
     if (model.get("place")) { // a live view takes the place of the page form, whether that still waits or already stands
-      parts.root.dataset.live = model.get("place");
+      page.root.dataset.live = model.get("place");
       document.getElementById(model.get("place"))?.replaceChildren();
     }
-    parts.root.dataset.lmSuppressShortcuts = "true"; // JupyterLab: arrow keys belong to the slider, not to the notebook
-    parts.root.addEventListener("keydown", event => { if (ARROWS[event.key]) event.stopPropagation(); }); // pages turn on arrows
-    connectButtons({ parts, drawing, name, scope, controls, t, view });
-    const unwatch = watch({ model, controls, frame: parts.frame, redraw: view.redraw });
+    page.root.dataset.lmSuppressShortcuts = "true"; // JupyterLab: arrow keys belong to the slider, not to the notebook
+    page.root.addEventListener("keydown", event => { if (ARROWS[event.key]) event.stopPropagation(); }); // pages turn on arrows
+    connectButtons({ page, drawing, name, scope, controls, t, view });
+    const unwatch = watch({ model, controls, frame: page.frame, redraw: view.redraw });
     if (host === "page") { openLink(); addEventListener("hashchange", openLink); }
     draw();
     return () => {

@@ -4,11 +4,12 @@
 const VIRIDIS = [[68, 1, 84], [71, 44, 122], [59, 81, 139], [44, 113, 142], [33, 144, 141], [39, 173, 129], [92, 200, 99],
   [170, 220, 50], [253, 231, 37]];
 
-/** Colour of a value in 0…1. */
-function colour(value) {
+/** Colour of a value in 0…1, as numbers and for a canvas. */
+function rgb(value) {
   const x = Math.min(1, Math.max(0, value)) * (VIRIDIS.length - 1), i = Math.min(VIRIDIS.length - 2, Math.floor(x));
-  return `rgb(${VIRIDIS[i].map((c, k) => Math.round(c + (x - i) * (VIRIDIS[i + 1][k] - c))).join(" ")})`;
+  return VIRIDIS[i].map((c, k) => Math.round(c + (x - i) * (VIRIDIS[i + 1][k] - c)));
 }
+const colour = value => `rgb(${rgb(value).join(" ")})`;
 
 function write(g, style, text, x, y, align = "left") {
   g.fillStyle = style; g.textAlign = align;
@@ -71,18 +72,24 @@ function paint({ panel, canvas }, font) {
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
 /** Pointer and arrow keys on a canvas; screen readers meet it as a slider. Returns what to call after drawing.
- *  pick = { at(x, y, width, height), move(right, up), value() → { now, max, text } } */
+ *  pick = { at(x, y, width, height), move(right, up), value() → { now, max, text }, hover({ x, y, width, height } or null) }
+ *  hover is optional: where the mouse is while no button is down. */
 function makePickable(canvas, pick) {
-  const point = event => {
-    const box = canvas.getBoundingClientRect();
-    pick.at(event.clientX - box.left, event.clientY - box.top, box.width, box.height);
+  const place = event => {
+    const { left, top, width, height } = canvas.getBoundingClientRect();
+    return { x: event.clientX - left, y: event.clientY - top, width, height };
   };
+  const point = event => { const { x, y, width, height } = place(event); pick.at(x, y, width, height); };
   canvas.tabIndex = 0;
   canvas.setAttribute("role", "slider");
   canvas.addEventListener("click", point); // a finger taps; dragging it still scrolls the page
-  canvas.addEventListener("pointermove", event => { if (event.pointerType === "mouse" && event.buttons & 1) point(event); });
+  canvas.addEventListener("pointermove", event => {
+    if (event.pointerType !== "mouse") return;
+    if (event.buttons & 1) point(event); else if (!event.buttons) pick.hover?.(place(event));
+  });
+  canvas.addEventListener("pointerleave", () => pick.hover?.(null));
   canvas.addEventListener("keydown", event => {
-    if (ARROWS[event.key]) { event.preventDefault(); pick.move(...ARROWS[event.key]); }
+    if (ARROWS[event.key]) { event.preventDefault(); pick.hover?.(null); pick.move(...ARROWS[event.key]); }
   });
   return () => {
     const { now, max, text } = pick.value();
@@ -116,7 +123,7 @@ function picture({ title, caption, ink, fontFamily, panels, frame }) {
   write(g, ink.text, title, 0, 16);
   g.font = font;
   lines.forEach((text, i) => write(g, ink.text, text, 0, head + height + 20 * (i + 1)));
-  for (const { panel, canvas: part } of panels) {
+  for (const { panel, canvas: part } of panels.filter(({ canvas }) => !canvas.hidden)) {
     g.save();
     g.translate(part.offsetLeft - frame.offsetLeft, head + part.offsetTop - frame.offsetTop);
     panel.draw(g, part.clientWidth, part.clientHeight);

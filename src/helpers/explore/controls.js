@@ -1,0 +1,112 @@
+// Controls. Each belongs to one key of the state and has
+//   accept(text)   the text of a share link → a value, or undefined
+//   fit(value)     the nearest value that is possible now (optional)
+//   build(view, id) → { element, update(), below }   (optional; a key without it is moved by picking in a panel)
+// Lists may be functions, for options that depend on the data or on other keys; `when` () => boolean hides a control.
+
+const listed = list => typeof list === "function" ? list() : list;
+
+/** A slider over a list of numbers; with `between` its value may also lie between them (whole, if all of them are). */
+function slider({ key, label, values, text = String, between = false, when = () => true }) {
+  function fit(value) {
+    const list = listed(values);
+    if (!between) return list[nearest(list, value)];
+    return Math.min(list.at(-1), Math.max(list[0], list.every(Number.isInteger) ? Math.round(value) : value));
+  }
+  return {
+    key, fit,
+    accept: input => input.trim() && Number.isFinite(Number(input)) ? fit(Number(input)) : undefined,
+    build(view, id) {
+      const input = make("input", { type: "range", id, min: 0, step: 1 });
+      const output = make("span", { className: "ex-value", "aria-hidden": "true" }); // the slider announces it already
+      const element = make("div", { className: "ex-control" }, make("label", { htmlFor: id }, label), output, input);
+      input.addEventListener("input", () => view.set({ [key]: listed(values)[input.value] }));
+      return {
+        element,
+        update() {
+          const value = view.get(key), list = listed(values);
+          element.hidden = !when();
+          input.max = list.length - 1;
+          input.value = nearest(list, value);
+          input.setAttribute("aria-valuetext", text(value));
+          output.textContent = text(value);
+        },
+      };
+    },
+  };
+}
+
+/** What `choice` and `tabs` share: options = [[value, text]]. */
+const oneOf = (key, options) => ({
+  key,
+  accept: input => listed(options).find(([value]) => String(value) === input)?.[0],
+  fit: value => listed(options).some(([v]) => v === value) ? value : listed(options)[0][0],
+});
+
+/** A list to choose from: options = [[value, text]]. */
+function choice({ key, label, options, when = () => true }) {
+  return {
+    ...oneOf(key, options),
+    build(view, id) {
+      const select = make("select", { id }), element = make("div", { className: "ex-control" }, make("label", { htmlFor: id }, label), select);
+      let shown = "";
+      select.addEventListener("change", () => view.set({ [key]: listed(options)[select.selectedIndex][0] }));
+      return {
+        element,
+        update() {
+          const list = listed(options), now = JSON.stringify(list);
+          element.hidden = !when();
+          if (shown !== now) select.replaceChildren(...list.map(([, text]) => make("option", {}, text)));
+          shown = now;
+          select.selectedIndex = list.findIndex(([value]) => value === view.get(key));
+        },
+      };
+    },
+  };
+}
+
+/** A few options that are all in sight, as radio buttons in a row: options = [[value, text]], the same at all times. */
+function tabs({ key, label, options, when = () => true }) {
+  return {
+    ...oneOf(key, options),
+    build(view, id) {
+      const inputs = listed(options).map(([value], i) => {
+        const input = make("input", { type: "radio", name: id, id: `${id}-${i}` });
+        input.addEventListener("change", () => view.set({ [key]: value }));
+        return input;
+      });
+      const element = make("div", { className: "ex-control", role: "radiogroup", "aria-labelledby": `${id}-name` },
+        make("span", { id: `${id}-name`, className: "ex-name" }, label),
+        make("div", { className: "ex-tabs" }, ...inputs.map((input, i) => make("label", {}, input, make("span", {}, listed(options)[i][1])))));
+      return {
+        element,
+        update() {
+          element.hidden = !when();
+          inputs.forEach((input, i) => { input.checked = listed(options)[i][0] === view.get(key); });
+        },
+      };
+    },
+  };
+}
+
+/** A whole number below count() that the reader moves by picking in a panel. */
+function picked({ key, count }) {
+  return {
+    key,
+    accept: input => /^\d{1,9}$/.test(input) && Number(input) < count() ? Number(input) : undefined,
+    fit: value => Math.max(0, Math.min(value, count() - 1)),
+  };
+}
+
+/** A button that replaces a whole number by `next` of it; it stands with the other buttons below the picture. */
+function button({ key, label, next }) {
+  return {
+    key,
+    accept: input => /^\d{1,9}$/.test(input) ? Number(input) : undefined,
+    build(view) {
+      const element = make("button", { type: "button" }, label);
+      element.addEventListener("click", () => view.set({ [key]: next(view.get(key)) }));
+      return { element, below: true, update() {} };
+    },
+  };
+}

@@ -1,0 +1,50 @@
+// The data of an explorer: numbers in few bytes, in parts that a page of the book loads when they are needed.
+
+const bytesOf = data => typeof data === "string" ? new DataView(Uint8Array.from(atob(data), c => c.charCodeAt(0)).buffer) : data;
+
+/** Array packed by `pack` in packing.py → { shape, at(flat index), get(i, j, …) }; NaN where a value is undefined.
+ *  Its bytes are a DataView (live) or base64 (page). */
+function unpack({ data, shape, low, step, bytes, undefined: missing = -1 }) {
+  const view = bytesOf(data), code = bytes === 2 ? i => view.getUint16(2 * i, true) : i => view.getUint8(i);
+  const at = index => { const value = code(index); return value === missing ? NaN : low + step * value; };
+  return { shape, at, get: (...place) => at(place.reduce((flat, i, axis) => flat * shape[axis] + i, 0)) };
+}
+
+/** A part with all its arrays unpacked, at any depth. */
+function unpackAll(value) {
+  if (value === null || typeof value !== "object" || ArrayBuffer.isView(value)) return value;
+  if (Array.isArray(value)) return value.map(unpackAll);
+  if ("data" in value && "shape" in value) return unpack(value);
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, unpackAll(item)]));
+}
+
+/** The part at an address of this book. A classic script brings it: in a page opened from a folder `fetch` may not read files. */
+function loadPart(address) {
+  const there = globalThis.explorerParts ??= {}, root = document.documentElement.dataset.content_root ?? "";
+  return new Promise((done, fail) => {
+    const settle = () => address in there ? done(there[address]) : fail(new Error(address));
+    if (address in there) { settle(); return; }
+    document.head.append(make("script", { src: `${root}_static/explorers/${address}.js`, onload: settle, onerror: settle }));
+  });
+}
+
+/** The parts of one explorer. Each is data, or the address of data that is loaded when it is asked for; then `changed` is called. */
+function partStore(parts, changed) {
+  const ready = new Map(), loading = new Set(), failed = new Set();
+  function begin(name) {
+    const part = parts[name];
+    if (typeof part !== "string") { ready.set(name, unpackAll(part)); return; }
+    loading.add(name);
+    loadPart(part).then(data => ready.set(name, unpackAll(data)), () => failed.add(name))
+      .finally(() => { loading.delete(name); changed(); });
+  }
+  return {
+    get: name => ready.get(name),
+    /** "ready", "loading" or "failed"; a part that failed is tried again when the reader comes back to it. */
+    ask(names) {
+      for (const name of failed) if (!names.includes(name)) failed.delete(name);
+      for (const name of names) if (![ready, loading, failed].some(group => group.has(name))) begin(name);
+      return names.some(name => failed.has(name)) ? "failed" : names.every(name => ready.has(name)) ? "ready" : "loading";
+    },
+  };
+}
