@@ -24,6 +24,9 @@ def look() -> Iterator[None]:
     cycle = mpl.rcsetup.cycler(color=sns.color_palette(PALETTE))
     with mpl.rc_context({**style, "axes.prop_cycle": cycle, "image.interpolation": "nearest"}):
         yield
+        interactive = mpl.is_interactive()
+    # A notebook's backend turns this on when the first figure is made; switched off again, no later figure is shown.
+    mpl.interactive(interactive)
 
 
 def panels(n: int, axes: Any = None, size: tuple[float, float] = (4.2, 3.6), columns: int = 4) -> list[Axes]:
