@@ -48,9 +48,10 @@ serve: ## read the built book at http://localhost:8000 (PORT= for another)
 bundle: setup ## zip the built book for a room without internet
 	@$(PY) tools/site.py --bundle
 
-test: setup browser ## style, unit tests, executed notebooks, and the built site in a browser
-	@echo "Style"
+test: setup browser ## style, types, unit tests, executed notebooks, and the built site in a browser
+	@echo "Style and types"
 	@$(PY) -m ruff check .
+	@$(PY) -m mypy
 	@echo "The site, which the browser tests open"
 	@$(PY) tools/notebooks.py --check
 	@$(PY) tools/site.py
@@ -70,8 +71,8 @@ lab: setup ## train the small models that are missing, or RUN=name; resumes wher
 lab-verify: setup ## measure every shipped small model again on the full test set
 	@$(PY) -m helpers.lab verify
 
-bench: setup ## compare speed and memory with other packages
-	@$(PY) -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[bench]"
+bench: setup ## compare speed and memory with other packages; goes on where a cut run stopped
+	@$(PY) -m pip install --quiet --disable-pip-version-check --no-build-isolation -c requirements.lock --editable ".[bench]"
 	@$(PY) -m benchmarks
 
 lock: ## write requirements.lock from pyproject.toml and requirements.in (needs uv)

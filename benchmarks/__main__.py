@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import datetime
 import os
 import platform
 from pathlib import Path
@@ -15,10 +16,33 @@ import sklearn  # noqa: E402
 import timm  # noqa: E402
 import torch  # noqa: E402
 
-from . import growth, measure, peers  # noqa: E402
+from helpers.probe import RIDGES  # noqa: E402
+
+from . import growth, peers, report  # noqa: E402
 from .cases import CASES  # noqa: E402
+from .measure import Log, measure, print_peak  # noqa: E402
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
+UNFINISHED = RESULTS.parents[1] / "_build" / "benchmarks.json"
+
+INTRO = """# Benchmarks
+
+Written by `make bench` on {date}. {versions}
+
+Networks are untrained and images made up, since speed depends on neither. CPU seconds (not wall time) of one thread;
+the methods of a case run in turn, and both the times and the ratios to the first method of the case are medians over
+{rounds} rounds (packages that need minutes: one round). Memory is the peak of a fresh process above that of the first
+method. The error is the largest difference from the same quantity in float64 (receptive field: relative to the loop).
+
+- **CKA** means three matrices, within both networks and across, one tap per block: `helpers` needs one call, the other
+  packages three. *forward* is both networks' bare forward pass. *Without the forward passes* the networks hand out
+  features computed before, so that only the cost of the libraries remains.
+- **Attention distance** is compared with timm's AttentionExtract, which keeps the maps, and the same arithmetic.
+- **Receptive field**: the loop takes one backward pass per channel, written by hand.
+- **Probes**: one for every token of every layer, λ chosen among {ridges}. The loops run over scikit-learn's
+  RidgeClassifier for every probe and λ with a held-out fifth, and over its RidgeClassifierCV; both were timed on a part
+  of the probes.
+"""
 
 
 def processor() -> str:
@@ -31,6 +55,7 @@ def processor() -> str:
 
 
 def versions() -> str:
+    """One sentence: processor, threads, packages."""
     found = {"Python": platform.python_version(), "torch": torch.__version__, "timm": timm.__version__,
              "numpy": numpy.__version__, "scikit-learn": sklearn.__version__, **peers.installed()}
     return f"{processor()}, one thread; " + ", ".join(f"{name} {version}" for name, version in found.items()) + "."
@@ -40,28 +65,39 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--only", nargs="+", choices=[*CASES, "growth"], default=[*CASES, "growth"])
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--no-memory", action="store_true", help="only time and error")
+    parser.add_argument("--again", action="store_true", help="forget what an unfinished run has measured")
     parser.add_argument("--memory", nargs=2, metavar=("CASE", "METHOD"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     if arguments.memory:
         case_name, method = arguments.memory
-        measure.print_peak(CASES[case_name](), method)
+        print_peak(CASES[case_name](), method)
         return
-    parts = []
+    if arguments.again:
+        UNFINISHED.unlink(missing_ok=True)
+    log = Log(UNFINISHED, versions())
     for name in arguments.only:
         if name == "growth":
-            parts.append(growth.table(arguments.rounds))
+            growth.measure(arguments.rounds, log)
         else:
-            case = CASES[name]()
-            rows = measure.run(case, arguments.rounds, case.warm_up is not None and not arguments.no_memory, name)
-            parts.append(measure.table(case, rows))
-        print(parts[-1], "\n", flush=True)
-    if len(parts) == len(CASES) + 1:
-        intro = ("Written by `make bench`. CPU seconds (not wall time) of one thread, methods in turn, the least of "
-                 f"{arguments.rounds} rounds (packages that need minutes: one round). Memory: peak of a fresh process "
-                 "above that of the bare forward (or loop). " + versions())
-        RESULTS.write_text("# Benchmarks\n\n" + intro + "\n\n" + "\n\n".join(parts) + "\n")
+            measure(name, CASES[name], arguments.rounds, log)
+    text = results(log, arguments.only, arguments.rounds)
+    print(text)
+    if len(arguments.only) == len(CASES) + 1:
+        RESULTS.write_text(text)
+        UNFINISHED.unlink()
+
+
+def results(log: Log, only: list[str], rounds: int) -> str:
+    """All of RESULTS.md, with the cases in `only`."""
+    cases = {name: log.case(name) for name in only if name in CASES}
+    intro = INTRO.format(date=datetime.date.today(), versions=versions(), rounds=rounds, ridges=len(RIDGES))
+    parts = [intro, report.table(cases), "## What was to be reached", report.targets(cases)]
+    if "growth" in only:
+        parts += ["## How the cost of CKA grows", "One minibatch without the forward pass, one quantity doubled at a "
+                  "time, beside the floating-point operations of the Gram matrices and of all pairs.",
+                  growth.table(growth.measure(rounds, log))]
+    return "\n\n".join(part.strip() for part in parts) + "\n"
 
 
 if __name__ == "__main__":

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import time
+from statistics import median
 
 import torch
 
 from helpers.similarity import HSICSums
 
+from .measure import Log
+
 BASE = {"images": 128, "layers": 16, "features": 1 << 16}
+SETTINGS = [BASE, *({**BASE, key: factor * value} for key, value in BASE.items() for factor in (2, 4))]
 
 
-def seconds(images: int, layers: int, features: int, rounds: int) -> float:
-    """Least CPU time to see one minibatch of `layers` layers [images, features] and sum all pairs."""
+def seconds(images: int, layers: int, features: int) -> float:
+    """CPU time to see one minibatch of `layers` layers [images, features] and sum all pairs."""
     x = torch.randn(images, features)
-    best = float("inf")
-    for _ in range(rounds):
-        sums = HSICSums([str(i) for i in range(layers)], torch.device("cpu"))
-        start = time.process_time()
-        with sums.minibatch(images) as see:
-            for i in range(layers):
-                see(i, x)
-        best = min(best, time.process_time() - start)
-    return best
+    sums = HSICSums([str(i) for i in range(layers)], torch.device("cpu"))
+    start = time.process_time()
+    with sums.minibatch(images) as see:
+        for i in range(layers):
+            see(i, x)
+    return time.process_time() - start
 
 
 def operations(images: int, layers: int, features: int) -> float:
@@ -30,14 +31,21 @@ def operations(images: int, layers: int, features: int) -> float:
     return layers * 2 * images**2 * features + layers**2 * images**2
 
 
-def table(rounds: int) -> str:
-    """Markdown."""
-    settings = [BASE, *({**BASE, key: 2 * value} for key, value in BASE.items())]
-    times = [seconds(**setting, rounds=rounds) for setting in settings]
-    lines = ["### How the cost of CKA grows (without the forward passes)", "",
-             "| images in a minibatch | layers | features | CPU s | × base | operations × base |",
+def measure(rounds: int, log: Log) -> list[list[float]]:
+    """Seconds [rounds][settings], the settings in turn."""
+    found = log.data.setdefault("growth", [])
+    while len(found) < rounds:
+        found.append([seconds(**setting) for setting in SETTINGS])
+        log.save()
+    return found
+
+
+def table(times: list[list[float]]) -> str:
+    """Markdown; ratios are medians over rounds, each round with itself."""
+    lines = ["| images in a minibatch | layers | features | CPU s | × first | operations × first |",
              "|---:|---:|---:|---:|---:|---:|"]
-    for setting, spent in zip(settings, times, strict=True):
-        lines.append(f"| {setting['images']} | {setting['layers']} | {setting['features']} | {spent:.3f} | "
-                     f"{spent / times[0]:.2f} | {operations(**setting) / operations(**BASE):.2f} |")
+    for i, setting in enumerate(SETTINGS):
+        lines.append(f"| {setting['images']} | {setting['layers']} | {setting['features']} | "
+                     f"{median(turn[i] for turn in times):.3f} | {median(turn[i] / turn[0] for turn in times):.2f} | "
+                     f"{operations(**setting) / operations(**BASE):.2f} |")
     return "\n".join(lines)

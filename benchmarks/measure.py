@@ -1,7 +1,11 @@
-"""How everything is measured: CPU seconds of one thread, methods in turn, peak memory in a process of its own."""
+"""How everything is measured: CPU seconds of one thread, methods in turn, peak memory in a process of its own.
+
+Every number is written down as soon as it is known, so that a run that was cut short goes on where it stopped.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import subprocess
@@ -10,6 +14,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 
@@ -20,47 +25,70 @@ class Case:
     title: str
     methods: dict[str, Callable[[], Any]]
     judge: Callable[[Any], float] | None = None  # of a method's result
-    judged: str = "max error vs float64"  # what `judge` gives
+    judged: str = "error"  # what `judge` gives
     once: frozenset[str] = frozenset()  # too slow to repeat
     part: dict[str, float] = field(default_factory=dict)  # share of the work a method does; its time is divided by it
     warm_up: Callable[[], Any] | None = None  # what memory is counted from
 
 
-@dataclass
-class Row:
-    """One line of a table."""
+class Log:
+    """Measurements in a JSON file; those of other versions or of another machine are dropped."""
 
-    method: str
-    seconds: float
-    ratio: float
-    megabytes: float | None
-    error: float | None
+    def __init__(self, path: Path, versions: str) -> None:
+        self.path, self.data = path, {"versions": versions, "cases": {}}
+        if path.exists() and (found := json.loads(path.read_text()))["versions"] == versions:
+            self.data = found
+
+    def case(self, name: str) -> dict[str, Any]:
+        """What is known about one case: seconds {method: [round, …]}, megabytes and judged {method: number}."""
+        return self.data["cases"].setdefault(name, {"seconds": {}, "megabytes": {}, "judged": {}})
+
+    def save(self) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path.write_text(json.dumps(self.data, indent=1))
 
 
-def run(case: Case, rounds: int, memory: bool, case_name: str) -> list[Row]:
-    """Every method in turn, `rounds` times; the least time of each counts."""
-    seconds: dict[str, list[float]] = {name: [] for name in case.methods}
-    errors: dict[str, float] = {}
+def measure(name: str, make: Callable[[], Case], rounds: int, log: Log) -> None:
+    """Every method in turn, `rounds` times, then the memory of each."""
+    known = log.case(name)
+    if known.get("rounds") == rounds:
+        return
+    case = make()
+    known |= {"title": case.title, "what": case.judged}
+    if case.warm_up is not None:
+        case.warm_up()
     for turn in range(rounds):
-        for name, method in case.methods.items():
-            if turn and name in case.once:
+        for method, work in case.methods.items():
+            times = known["seconds"].setdefault(method, [])
+            if len(times) > turn or (turn and method in case.once):
                 continue
-            print(f"  {case.title}: {name}, round {turn + 1}", file=sys.stderr, flush=True)
-            start = time.process_time()  # not wall time: other programs on the machine do not count
-            result = method()
-            seconds[name].append((time.process_time() - start) / case.part.get(name, 1))
+            print(f"  {name}: {method}, round {turn + 1}", file=sys.stderr, flush=True)
+            start = time.process_time()  # not wall time: what other programs use does not count
+            result = work()
+            times.append((time.process_time() - start) / case.part.get(method, 1))
             if case.judge is not None and result is not None:
-                errors[name] = case.judge(result)
-    base = min(seconds[next(iter(case.methods))])
-    return [Row(name, min(times), min(times) / base, peak_megabytes(case_name, name) if memory else None,
-                errors.get(name)) for name, times in seconds.items()]
+                known["judged"][method] = float(case.judge(result))
+            log.save()
+    for method in case.methods if case.warm_up is not None else ():
+        if method not in known["megabytes"]:
+            known["megabytes"][method] = peak_megabytes(name, method)
+            log.save()
+    known["rounds"] = rounds
+    log.save()
 
 
-def peak_megabytes(case_name: str, method: str) -> float:
+def ratio(known: dict[str, Any], method: str, to: str) -> float:
+    """How many times longer `method` takes than `to`: the median over rounds, each round with itself."""
+    pairs = zip(known["seconds"][method], known["seconds"][to], strict=False)  # slow methods have one round
+    return median(a / b for a, b in pairs)
+
+
+def peak_megabytes(case: str, method: str) -> float:
     """Peak memory above that of the warm-up, of one method in a fresh process."""
-    command = [sys.executable, "-m", "benchmarks", "--memory", case_name, method]
+    print(f"  {case}: memory of {method}", file=sys.stderr, flush=True)
+    command = [sys.executable, "-m", "benchmarks", "--memory", case, method]
     own_block_per_tensor = {**os.environ, "MALLOC_MMAP_THRESHOLD_": "65536"}  # so that freed memory is given back
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=own_block_per_tensor)
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=own_block_per_tensor)
     return float(done.stdout.split()[-1])
 
 
@@ -81,19 +109,3 @@ def _peak_while(work: Callable[[], Any]) -> int:
     reset.write_text("5")
     work()
     return next(int(line.split()[1]) for line in status.read_text().splitlines() if line.startswith("VmHWM"))
-
-
-def table(case: Case, rows: list[Row]) -> str:
-    """Markdown."""
-    base = next(iter(case.methods))
-    columns = ["method", "CPU s", f"× {base}"]
-    columns += ["peak MB above it"] * (rows[0].megabytes is not None) + [case.judged] * (case.judge is not None)
-    lines = [f"### {case.title}", "", f"| {' | '.join(columns)} |", "|---|" + "---:|" * (len(columns) - 1)]
-    for row in rows:
-        cells = [row.method, f"{row.seconds:.2f}", f"{row.ratio:.2f}"]
-        if row.megabytes is not None:
-            cells.append(f"{row.megabytes:.0f}")
-        if case.judge is not None:
-            cells.append("" if row.error is None else f"{row.error:.3f}" if row.error > 0.01 else f"{row.error:.0e}")
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import matplotlib
 import numpy as np
 import pytest
@@ -106,19 +104,8 @@ def test_bad_input(vit, resnet, images):
         localization(vit, images[:0], "blocks.0")
 
 
-@pytest.mark.parametrize(("model_there", "images_there"), list(itertools.product([False, True], repeat=2)))
-def test_on_an_accelerator(vit, images, accelerator, model_there, images_there):
-    expected = localization(vit, images, "blocks.2", device="cpu").maps
-    vit = vit.requires_grad_(False).to(accelerator) if model_there else vit
-    source = images.to(accelerator) if images_there else images
-    assert np.allclose(localization(vit, source, "blocks.2", device=accelerator).maps, expected, atol=1e-5)
-
-
-def test_state_modes_and_results(vit, mixer, images):
-    vit.train()
+def test_results(vit, mixer, images):
     result = localization(vit, images, "blocks.2", batch_size=12)
-    assert vit.training and repr(result).startswith("Localization(blocks.2, 16 tokens, 24 images")
+    assert repr(result).startswith("Localization(blocks.2, 16 tokens, 24 images")
     assert len(result.plot()) == 4 and list(result.to_frame().columns)[:3] == ["token", "row", "column"]
-    with torch.inference_mode():
-        assert np.allclose(localization(vit, images, "blocks.2", batch_size=12).maps, result.maps)
     assert localization(mixer, images, "blocks.1").maps.shape == (16, 4, 4)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -39,14 +39,14 @@ def build(kind: str, seed: int, **options: Any) -> nn.Module:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         model = BUILDERS[kind](**options)
-    model.pretrained_cfg = model.default_cfg = dict(
+    model.pretrained_cfg = model.default_cfg = dict(  # type: ignore[assignment]
         input_size=(3, SIDE, SIDE), mean=CIFAR_MEAN, std=CIFAR_STD, num_classes=CLASSES)
     return model
 
 
 def vit(width: int = 96, depth: int = 6, heads: int = 8, pool: str = "token", positions: str = "sincos",
         where: str = "stem", patch_drop: float = 0.0, stem: str = "patches", no_skip: int | None = None,
-        guess_colours: bool = False, qk_norm: bool = True) -> VisionTransformer:
+        guess_colours: bool = False, qk_norm: bool = True) -> nn.Module:
     """A ViT on an 8×8 grid. `qk_norm` keeps short training stable; the papers do not use it.
 
     `positions`: "learn" (the papers'), "sincos" (learned too, from a 2-D start), or the ablation's "none", "1d", "2d",
@@ -54,7 +54,8 @@ def vit(width: int = 96, depth: int = 6, heads: int = 8, pool: str = "token", po
     `no_skip`: the block whose skip connections are missing. `guess_colours`: for masked patches instead of classes.
     """
     timms_own = positions in ("learn", "sincos")
-    make = MaskedViT if guess_colours else partial(VisionTransformer, num_classes=CLASSES, global_pool=pool)
+    make: Callable[..., VisionTransformer] = (
+        MaskedViT if guess_colours else partial(VisionTransformer, num_classes=CLASSES, global_pool=pool))  # type: ignore[arg-type]
     model = make(
         img_size=SIDE, patch_size=PATCH, embed_dim=width, depth=depth, num_heads=heads,
         class_token=pool == "token", weight_init="jax", qk_norm=qk_norm, patch_drop_rate=patch_drop,
@@ -64,8 +65,8 @@ def vit(width: int = 96, depth: int = 6, heads: int = 8, pool: str = "token", po
     if positions == "sincos":
         prefix = model.num_prefix_tokens
         with torch.no_grad():
-            model.pos_embed[:, :prefix] = 0
-            model.pos_embed[:, prefix:] = sincos_2d(SIDE // PATCH, width)
+            model.pos_embed[:, :prefix] = 0  # type: ignore[index]
+            model.pos_embed[:, prefix:] = sincos_2d(SIDE // PATCH, width)  # type: ignore[index]
     elif positions in ("1d", "2d", "relative"):
         add_positions(model, positions, where)
     elif positions not in ("learn", "none"):
@@ -79,7 +80,7 @@ class ConvStem(PatchEmbed):
     def __init__(self, embed_dim: int, **options: Any):
         super().__init__(embed_dim=embed_dim, **options)
         half = embed_dim // 2
-        self.proj = nn.Sequential(
+        self.proj = nn.Sequential(  # type: ignore[assignment]
             StdConv2d(3, half, 3, stride=2, padding=1), GroupNormAct(half, 8),
             StdConv2d(half, embed_dim, 3, stride=2, padding=1), GroupNormAct(embed_dim, 8),
             nn.Conv2d(embed_dim, embed_dim, 1))
@@ -96,8 +97,9 @@ def sincos_2d(grid: int, width: int) -> Tensor:
 def resnet(layers: Sequence[int] = (3, 3, 3), channels: Sequence[int] = (48, 96, 192)) -> ResNetV2:
     """A pre-activation bottleneck ResNet as BiT's: GroupNorm and weight standardisation, 3×3 stem for 32 pixels."""
     stem = 32
-    model = ResNetV2(layers=layers, channels=channels, num_classes=CLASSES, stem_chs=stem, bottle_ratio=0.5,
-                     conv_layer=partial(StdConv2d, eps=1e-8), norm_layer=partial(GroupNormAct, num_groups=8))
+    model = ResNetV2(layers=list(layers), channels=tuple(channels), num_classes=CLASSES, stem_chs=stem,
+                     bottle_ratio=0.5, conv_layer=partial(StdConv2d, eps=1e-8),
+                     norm_layer=partial(GroupNormAct, num_groups=8))
     model.stem = nn.Sequential()  # BiT's 7×7 stride-4 stem would leave an 8×8 map before the first stage
     model.stem.add_module("conv", StdConv2d(3, stem, 3, padding=1, eps=1e-8))
     return model
@@ -109,4 +111,4 @@ def mixer(width: int = 96, depth: int = 6) -> MlpMixer:
                     mlp_ratio=(2.0, 4.0))
 
 
-BUILDERS = {"vit": vit, "resnet": resnet, "mixer": mixer}
+BUILDERS: dict[str, Callable[..., nn.Module]] = {"vit": vit, "resnet": resnet, "mixer": mixer}

@@ -37,13 +37,13 @@ from .taps import Tap, find, tapped
 class CKA:
     """CKA matrices of one model (`within`) or two (`within`, `other`, `cross`), float64, never clipped."""
 
-    within: np.ndarray  # [L, L]
-    layers: list[str]
+    within: np.ndarray  #: [L, L], every layer of the model with every other
+    layers: list[str]  #: [L], names in execution order
     n_images: int
     batch_size: int
-    other: np.ndarray | None = None  # [M, M]
-    cross: np.ndarray | None = None  # [L, M]
-    other_layers: list[str] | None = None
+    other: np.ndarray | None = None  #: [M, M], the same for the second model
+    cross: np.ndarray | None = None  #: [L, M], layers of the model in rows, of the second one in columns
+    other_layers: list[str] | None = None  #: [M]
 
     def __repr__(self) -> str:
         size = f"{len(self.layers)}" + (f" × {len(self.other_layers)}" if self.other_layers else "")
@@ -79,9 +79,12 @@ def cka(
 ) -> CKA:
     """Unbiased minibatch CKA of all layer pairs within `model`, and within `other` and across when it is given.
 
-    `layers` are tap names, "blocks" (default) or "all"; the result lists them in execution order. `other_images`
-    are the same images in the same order, prepared for `other`. With `passes` > 1 every further pass cuts the
-    images into minibatches anew, at random.
+    `images` are a tensor [n, C, H, W], a dataset or a loader. `layers` are tap names, "blocks" (default) or "all"; the
+    result lists them in execution order. `other_images` are the same images in the same order, prepared for `other`.
+    With `passes` > 1 every further pass cuts the images into minibatches anew, at random.
+
+    >>> cka(vit, images, resnet, batch_size=32).cross.shape
+    (6, 9)
     """
     place = pick_device(device)
     models = [model] if other is None else [model, other]

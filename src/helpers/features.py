@@ -10,24 +10,29 @@ import torch
 from torch import Tensor, nn
 
 from .device import borrowed, pick_device
-from .images import ImageSource, batches, to_model
+from .images import ImageSource, feed
 from .taps import Tap, find, tapped
 
 
 def features(model: nn.Module, images: ImageSource, layers: str | Sequence[str], *, batch_size: int = 128,
-             device: str | torch.device | None = None) -> Any:
+             device: str | torch.device | None = None, progress: bool = True) -> Any:
     """What one tap gives for all images, float32 on the CPU: [n, …] (a ViT block: [n, tokens, width]).
 
     Several names, one pass: a dictionary name → tensor, in execution order.
+
+    >>> tuple(features(vit, images, "blocks.5").shape)
+    (64, 65, 96)
     """
     place, names = pick_device(device), [layers] if isinstance(layers, str) else list(layers)
     wanted: list[Tap] = []
     collected: dict[int, list[Tensor]] = defaultdict(list)
     with borrowed(model, place), torch.no_grad():
-        for batch in batches(images, batch_size):
-            inputs = to_model(batch, model, place)
-            wanted = wanted or find(model, names, inputs)
-            with tapped(model, wanted, lambda i, x: collected[i].append(x.float().cpu().clone())):
-                model(inputs)
+        for x in feed(model, images, batch_size, place, progress):
+            wanted = wanted or find(model, names, x)
+            with tapped(model, wanted, lambda i, values: collected[i].append(values.float().cpu().clone())):
+                model(x)
     found = {tap.name: torch.cat(collected[i]) for i, tap in enumerate(wanted)}
+    for name, values in found.items():
+        if not values.isfinite().all():
+            raise ValueError(f"NaN or Inf in the activations of {name!r}")
     return found[layers] if isinstance(layers, str) else found

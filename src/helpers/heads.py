@@ -29,12 +29,12 @@ from .taps import find, tapped
 class HeadSimilarity:
     """CKA between subsets of one block's heads and the layers of another model, beside how far the heads look."""
 
-    cka: np.ndarray  # [subsets, layers], heads sorted by distance, most local subset first
-    distance: np.ndarray  # [subsets], mean attention distance in pixels
-    subsets: list[tuple[int, ...]]
-    layers: list[str]
-    random: np.ndarray  # [draws, layers], CKA of random subsets of the same size
-    head_distance: np.ndarray  # [heads]
+    cka: np.ndarray  #: [subsets, layers], heads sorted by distance, most local subset first
+    distance: np.ndarray  #: [subsets], mean attention distance in pixels
+    subsets: list[tuple[int, ...]]  #: which heads
+    layers: list[str]  #: of the other model
+    random: np.ndarray  #: [draws, layers], CKA of random subsets of the same size
+    head_distance: np.ndarray  #: [heads], in pixels
     n_images: int
 
     def __repr__(self) -> str:
@@ -65,7 +65,11 @@ def head_similarity(model: nn.Module, images: ImageSource, other: nn.Module, *, 
                     progress: bool = True) -> HeadSimilarity:
     """CKA of sliding windows of `size` heads (default: a quarter), sorted by distance, with layers of `other`.
 
-    Head outputs are taken before the output projection and without the class token.
+    Head outputs are taken before the output projection and without the class token. Random subsets of the same size
+    (`draws` of them) stand beside the windows as a control.
+
+    >>> head_similarity(vit, images, resnet, block=1, size=2).cka.shape
+    (7, 9)
     """
     n_heads = _head_count(model, block)
     size = max(1, n_heads // 4) if size is None else size
@@ -78,8 +82,11 @@ def head_similarity(model: nn.Module, images: ImageSource, other: nn.Module, *, 
     generator = np.random.default_rng(0)
     random = [tuple(generator.choice(n_heads, size, replace=False)) for _ in range(draws)]
     window_distance = np.array([distance[list(window)].mean() for window in windows])
-    return HeadSimilarity(subset_cka(sums.hsic, windows, n_heads), window_distance, windows, sums.names[n_heads:],
-                          subset_cka(sums.hsic, random, n_heads), distance, sums.n_images)
+    hsic, defined = sums.hsic.cpu().clone(), sums.defined().cpu()
+    defined[:n_heads] = True  # a constant head adds nothing to the others of its subset
+    hsic[:, ~defined] = torch.nan
+    return HeadSimilarity(subset_cka(hsic, windows, n_heads), window_distance, windows, sums.names[n_heads:],
+                          subset_cka(hsic, random, n_heads), distance, sums.n_images)
 
 
 def _measure(model: nn.Module, other: nn.Module, sources: list[ImageSource], block: int,
@@ -102,7 +109,8 @@ def _measure(model: nn.Module, other: nn.Module, sources: list[ImageSource], blo
             x, y = to_model(batch[0], model, device), to_model(batch[-1], other, device)
             if sums is None:
                 taps = find(other, other_layers, y)
-                sums = HSICSums([*(f"head {h}" for h in range(n_heads)), *(tap.name for tap in taps)], device)
+                names = [f"head {h} of block {block}" for h in range(n_heads)]
+                sums = HSICSums(names + [tap.name for tap in taps], device)
             grid = grid_of(model, x)
             with sums.minibatch(len(x)) as see:
                 listen(model, x, grid, partial(look, grid=grid, see=see))
@@ -124,6 +132,5 @@ def subset_cka(hsic: Tensor, subsets: Sequence[tuple[int, ...]], n_heads: int) -
     member = torch.zeros(len(subsets), n_heads, dtype=torch.float64)
     for i, subset in enumerate(subsets):
         member[i, list(subset)] = 1
-    hsic = hsic.cpu()
     own = ((member @ hsic[:n_heads, :n_heads]) * member).sum(1, keepdim=True)
     return (member @ hsic[:n_heads, n_heads:] / (own * hsic.diagonal()[n_heads:]).sqrt()).numpy()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
+import os
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 from tqdm.auto import tqdm
 
+from .advice import warn
 from .device import dtype_of
 
 ImageSource = Any  # Tensor [n, ...], map-style dataset, or an iterable of batches; items may be (image, label) pairs
@@ -33,11 +34,8 @@ def batches(images: ImageSource, batch_size: int, *, smallest: int = 1, seed: in
             raise ValueError(f"a batch has {len(batch)} images, at least {smallest} are needed: use larger batches")
         else:
             held = torch.cat([held, batch.to(held.device)])
-            warnings.warn(
-                f"the last batch had {len(batch)} images, fewer than {smallest}: merged with the one before "
-                f"({len(held)} images)",
-                stacklevel=3,
-            )
+            warn(f"the last batch had {len(batch)} images, fewer than {smallest}: merged with the one before "
+                 f"({len(held)} images)")
     if held is None:
         raise ValueError("there are no images: the input is empty")
     yield held
@@ -81,12 +79,20 @@ def count(images: ImageSource) -> int | None:
     return len(source) if hasattr(source, "__len__") and not isinstance(source, (list, tuple)) else None
 
 
-def with_progress(stream: Iterable[Tensor], total: int | None, show: bool) -> Iterator[Tensor]:
+def with_progress(stream: Iterable[Tensor], total: int | None, show: bool, unit: str = "images") -> Iterator[Tensor]:
     """The same batches, with a bar in images per second once the work has lasted a second."""
-    with tqdm(total=total, unit=" images", disable=not show, delay=1, leave=False) as bar:
+    show = show and os.environ.get("BOOK_STATIC") != "1"  # a page would keep the widget of a finished bar
+    with tqdm(total=total, unit=f" {unit}", disable=not show, delay=1, leave=False) as bar:
         for batch in stream:
             yield batch
             bar.update(len(batch))
+
+
+def feed(model: nn.Module, images: ImageSource, batch_size: int, device: torch.device, progress: bool, *,
+         smallest: int = 1) -> Iterator[Tensor]:
+    """Every batch as the model wants it: checked, on `device`, in its dtype, and with a progress bar."""
+    for batch in with_progress(batches(images, batch_size, smallest=smallest), count(images), progress):
+        yield to_model(batch, model, device)
 
 
 def require_fixed_order(images: ImageSource) -> None:
@@ -142,8 +148,7 @@ def _check_image_range(low: float, high: float, model: nn.Module) -> None:
                          "scale them to [0, 1] and normalise them as the model expects")
     mean, std = normalisation(model) or (None, None)
     if mean is not None and any(mean) and low >= 0 and 0.5 < high <= 1:
-        warnings.warn(f"image values lie in [0, 1], but the model expects them normalised with mean {mean} and "
-                      f"std {std}", stacklevel=4)
+        warn(f"image values lie in [0, 1], but the model expects them normalised with mean {mean} and std {std}")
 
 
 def normalisation(model: nn.Module) -> tuple[tuple[float, ...], tuple[float, ...]] | None:

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from . import plots
 from .device import borrowed, pick_device
-from .images import ImageSource, batches, count, normalisation, to_model, with_progress
+from .images import ImageSource, feed, normalisation
 from .similarity import SMALLEST_BATCH, HSICSums
 from .taps import Tap, feature_map, find, tapped
 
@@ -26,8 +26,8 @@ from .taps import Tap, feature_map, find, tapped
 class Localization:
     """CKA of every spatial token with every input patch, and how well a token points back at its own patch."""
 
-    maps: np.ndarray  # [tokens, rows, columns], tokens row by row
-    layer: str
+    maps: np.ndarray  #: [tokens, rows, columns], tokens row by row
+    layer: str  #: name of the tap
     n_images: int
 
     def __repr__(self) -> str:
@@ -36,6 +36,7 @@ class Localization:
 
     @property
     def grid(self) -> tuple[int, int]:
+        """Rows and columns."""
         return self.maps.shape[1], self.maps.shape[2]
 
     @property
@@ -107,18 +108,20 @@ def localization(model: nn.Module, images: ImageSource, layer: str, grid: tuple[
     """CKA of every token of `layer` with every patch of the input, cut into the token grid.
 
     With `grid` the layer is first average-pooled to that many rows and columns: for early layers of a ResNet.
+
+    >>> localization(vit, images, "blocks.5").maps.shape
+    (64, 8, 8)
     """
     place = pick_device(device)
     sums: HSICSums | None = None
     wanted: list[Tap] = []
     with borrowed(model, place), torch.no_grad():
-        for batch in with_progress(batches(images, batch_size, smallest=SMALLEST_BATCH), count(images), progress):
-            x = to_model(batch, model, place)
+        for x in feed(model, images, batch_size, place, progress, smallest=SMALLEST_BATCH):
             wanted = wanted or find(model, [layer], x)
             tokens = _tokens(model, x, wanted, grid)
             patches = _patches(_raw_pixels(x, model), tokens.shape[-2], tokens.shape[-1])
             if sums is None:
-                names = [f"{kind} ({r}, {c})" for kind in ("token", "patch")
+                names = [f"{kind} ({r}, {c})" for kind in (f"{layer}, token", "input, patch")
                          for r in range(tokens.shape[-2]) for c in range(tokens.shape[-1])]
                 sums = HSICSums(names, place)
             with sums.minibatch(len(x)) as see:

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from . import plots
-from .attention import Grid, Heads, listen, run
+from .attention import Grid, Heads, listen, require_finite, run
 from .images import ImageSource
 
 
@@ -20,10 +20,10 @@ from .images import ImageSource
 class AttentionMaps:
     """Attention weights; the row of a query sums to one over all tokens."""
 
-    values: np.ndarray  # [n, layers, heads, tokens, tokens]
-    layers: list[int]
-    grid: tuple[int, int]
-    prefix: int  # tokens without a place (class token, registers) that come before the patches
+    values: np.ndarray  #: [n, layers, heads, tokens, tokens]
+    layers: list[int]  #: which blocks, counted from 0
+    grid: tuple[int, int]  #: rows and columns of patches
+    prefix: int  #: tokens without a place (class token, registers) that come before the patches
 
     def __repr__(self) -> str:
         n, layers, heads, tokens, _ = self.values.shape
@@ -49,7 +49,14 @@ class AttentionMaps:
 
 def attention_maps(model: nn.Module, images: ImageSource, *, layers: Sequence[int] | None = None, batch_size: int = 16,
                    device: str | torch.device | None = None, progress: bool = True) -> AttentionMaps:
-    """The attention weights of all images and heads in all layers, or in the chosen ones (negative: from the end)."""
+    """The attention weights of all images and heads in all layers, or in the chosen ones (negative: from the end).
+
+    The maps of one image take 4 · layers · heads · tokens² bytes; `attention_distance` and `attention_rollout` do
+    without keeping them.
+
+    >>> attention_maps(vit, images.take(4), layers=[-1]).values.shape
+    (4, 1, 8, 65, 65)
+    """
     found: list[Tensor] = []
     grids: list[Grid] = []
     wanted: list[int] = []
@@ -61,7 +68,7 @@ def attention_maps(model: nn.Module, images: ImageSource, *, layers: Sequence[in
 
         def keep(layer: int, heads: Heads) -> None:
             if layer in wanted:
-                kept[layer] = torch.cat([weights.cpu() for _, weights in heads.weights()])
+                kept[layer] = require_finite(torch.cat([weights.cpu() for _, weights in heads.weights()]), layer)
 
         listen(model, x, grid, keep)
         found.append(torch.stack([kept[i] for i in wanted], dim=1))
@@ -75,8 +82,8 @@ def attention_maps(model: nn.Module, images: ImageSource, *, layers: Sequence[in
 class AttentionRollout:
     """Where the output comes from if attention were all there is: one map per image, summing to one."""
 
-    maps: np.ndarray  # [n, rows, columns]
-    identity: bool
+    maps: np.ndarray  #: [n, rows, columns]
+    identity: bool  #: whether the skip connection was mixed in
 
     def __repr__(self) -> str:
         n, rows, columns = self.maps.shape
@@ -99,15 +106,18 @@ def attention_rollout(model: nn.Module, images: ImageSource, *, identity: bool =
 
     With `identity` every layer is 0.5 A + 0.5 I (Abnar & Zuidema), which stands for the skip connection; without,
     it is A alone, as ViT's appendix D.8 words it.
+
+    >>> attention_rollout(vit, images.take(4)).maps.shape
+    (4, 8, 8)
     """
     found: list[Tensor] = []
 
     def each(x: Tensor, grid: Grid) -> None:
         product = torch.eye(grid.tokens, device=x.device).expand(len(x), -1, -1).contiguous()
 
-        def multiply(_: int, heads: Heads) -> None:
+        def multiply(layer: int, heads: Heads) -> None:
             for chosen, weights in heads.weights():
-                mean = weights.mean(1)
+                mean = require_finite(weights.mean(1), layer)
                 if identity:
                     mean = (mean + torch.eye(grid.tokens, device=x.device)) / 2
                 product[chosen] = mean @ product[chosen]

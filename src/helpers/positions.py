@@ -61,6 +61,8 @@ class RelativeAttention(Attention):
         place = torch.arange(patches)
         self.register_buffer("pair", place[:, None] - place[None, :] + patches - 1, persistent=False)
 
+    pair: Tensor  # which offset a query and a key have, [patches, patches]
+
     def forward(self, x: Tensor, attn_mask: Tensor | None = None, is_causal: bool = False) -> Tensor:
         if self.offsets is None:
             raise RuntimeError("RelativeAttention needs set_patches(n) before it runs")
@@ -78,7 +80,7 @@ def add_positions(model: VisionTransformer, kind: str, where: str) -> None:
     grid = model.patch_embed.grid_size[0]
     if kind == "relative":
         for block in model.blocks:
-            block.attn.set_patches(grid**2)
+            block.attn.set_patches(grid**2)  # type: ignore[operator, union-attr]
         return
     make = {"1d": Table1D, "2d": Table2D}[kind]
     new = lambda: make(grid, model.embed_dim, model.num_prefix_tokens)

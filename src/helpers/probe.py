@@ -19,19 +19,20 @@ from torch.nn.functional import one_hot
 
 from . import plots
 from .device import float64_device, full_precision, pick_device
+from .images import with_progress
 
 RIDGES = 2.0 ** torch.arange(-10, 21, 2, dtype=torch.float64)
-_CHUNK_BYTES = 16 << 20  # of features, and of fitted values, held at one time
+_CHUNK_BYTES = 8 << 20  # of features, and of fitted values, held at one time
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Probe:
     """Accuracy of one linear probe per token (and layer): the shape is that of the features between n and D."""
 
-    accuracy: np.ndarray  # [...]
-    ridge: np.ndarray  # [...], the λ that was used
-    held_out: np.ndarray  # [λ, ...], leave-one-out accuracy on the training examples
-    ridges: np.ndarray  # [λ], the candidates
+    accuracy: np.ndarray  #: [...]
+    ridge: np.ndarray  #: [...], the λ that was used
+    held_out: np.ndarray  #: [λ, ...], leave-one-out accuracy on the training examples
+    ridges: np.ndarray  #: [λ], the candidates
     n_train: int
     n_test: int
     n_classes: int
@@ -57,11 +58,15 @@ class Probe:
 
 
 def probe(train_x: Any, train_y: Any, test_x: Any, test_y: Any, *, ridge: float | str = "auto",
-          shots: int | None = None, device: str | torch.device | None = None) -> Probe:
-    """Probe features [n, D] or [n, ..., D] (one probe per token, layer, …) of labels [n].
+          shots: int | None = None, device: str | torch.device | None = None, progress: bool = True) -> Probe:
+    """Linear probes in closed form on features [n, D], or [n, ..., D] for one probe per token, layer, …; labels [n].
 
     `ridge` is λ, or "auto": for each probe the one with the best leave-one-out accuracy. `shots` keeps the first so
     many examples of every class.
+
+    >>> x = features(vit, images, "blocks.5")[:, 1:]
+    >>> probe(x[:40], images.labels[:40], x[40:], images.labels[40:]).accuracy.shape
+    (64,)
     """
     train_x, train_y, test_x, test_y = (torch.as_tensor(v) for v in (train_x, train_y, test_x, test_y))
     classes = _check(train_x, train_y, test_x, test_y)
@@ -70,43 +75,51 @@ def probe(train_x: Any, train_y: Any, test_x: Any, test_y: Any, *, ridge: float 
         train_x, train_y = train_x[keep], train_y[keep]
     candidates = RIDGES if ridge == "auto" else torch.tensor([_positive(ridge)], dtype=torch.float64)
     place = float64_device(pick_device(device))
-    train_y, test_y = (torch.searchsorted(classes, y.contiguous()).to(place) for y in (train_y, test_y))
+    train_y, test_y = (torch.searchsorted(classes, y.contiguous()) for y in (train_y, test_y))
+    train_y, order = train_y.sort(stable=True)  # class after class, as `Ridge` wants them
     shape, width = train_x.shape[1:-1], train_x.shape[-1]
     train_x, test_x = train_x.reshape(len(train_x), -1, width), test_x.reshape(len(test_x), -1, width)
     step = max(1, _CHUNK_BYTES // (4 * len(train_x) * max(width, len(classes) * len(candidates))))  # probes at a time
     with full_precision(place):
-        parts = [_fit_and_test(_probes_first(a, place), train_y, _probes_first(b, place), test_y, candidates.to(place))
-                 for a, b in zip(train_x.split(step, 1), test_x.split(step, 1), strict=True)]
+        chunks = (_probes_first(part.index_select(0, order.to(part.device)), place) for part in train_x.split(step, 1))
+        parts = [_fit_and_test(a, train_y.to(place), _probes_first(b, place), test_y.to(place), candidates.to(place))
+                 for a, b in zip(with_progress(chunks, train_x.shape[1], progress, "probes"), test_x.split(step, 1),
+                                 strict=True)]
     accuracy, chosen, held_out = (torch.cat(values, dim=-1).cpu() for values in zip(*parts, strict=True))
     return Probe(accuracy.reshape(shape).numpy(), chosen.reshape(shape).numpy(), held_out.reshape(-1, *shape).numpy(),
                  candidates.numpy(), len(train_y), len(test_y), len(classes))
 
 
 def _probes_first(x: Tensor, device: torch.device) -> Tensor:
-    """[n, t, D] → [t, n, D], float64 if it was, else float32."""
-    return x.to(device, torch.float64 if x.dtype == torch.float64 else torch.float32).transpose(0, 1).contiguous()
+    """[n, t, D] → a view [t, n, D], float64 if it was, else float32."""
+    return x.to(device, torch.float64 if x.dtype == torch.float64 else torch.float32).transpose(0, 1)
 
 
 def _fit_and_test(x: Tensor, y: Tensor, test_x: Tensor, test_y: Tensor, ridges: Tensor) -> tuple[Tensor, ...]:
     """[t, n, D] and [t, m, D] → accuracy [t], chosen λ [t], leave-one-out accuracy [λ, t]."""
     mean = x.mean(1, keepdim=True)
-    solver = Ridge(x - mean, y)
+    solver = Ridge(torch.sub(x, mean, out=x.new_empty(x.shape)), y)  # contiguous, unlike x: products are faster so
     together = max(1, _CHUNK_BYTES // (4 * x.shape[0] * x.shape[1] * len(solver.mean)))
     held_out = torch.cat([solver.held_out_accuracy(part) for part in ridges.split(together)])
     best = ridges[len(ridges) - 1 - held_out.flip(0).argmax(0)]  # the largest λ among equals
-    weights = solver.weights(best).to(x.dtype)
-    scores = test_x @ weights + (solver.mean.to(x.dtype) - mean @ weights)
+    weights = solver.weights(best).to(x.dtype).mT  # [t, K, D]
+    scores = weights @ test_x.mT + (solver.mean.to(x.dtype)[:, None] - weights @ mean.mT)  # [t, K, m]
     if not scores.isfinite().all():
         raise ValueError("test: features contain NaN or Inf")
-    return (scores.argmax(-1) == test_y).double().mean(-1), best, held_out
+    return (scores.argmax(1) == test_y).double().mean(-1), best, held_out
 
 
 class Ridge:
-    """Ridge regressions of labels [n] on t matrices of centred features [t, n, D], standardised here; for any λ."""
+    """Ridge regressions on t matrices of centred features [t, n, D], standardised here; for any λ.
+
+    Labels [n] are 0, …, K − 1 in ascending order, so that the examples of a class are a slice.
+    """
 
     def __init__(self, x: Tensor, y: Tensor, dual: bool | None = None) -> None:
         targets = 2.0 * one_hot(y).double() - 1  # [n, K]
-        self.y, self.mean = y, targets.mean(0)
+        self.n, self.mean = len(y), targets.mean(0)
+        ends = y.bincount().cumsum(0).cpu().tolist()
+        self.members = [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
         self.dual = x.shape[1] < x.shape[2] if dual is None else dual
         product = None if self.dual else _self_product(x)
         variance = x.double().square().mean(1) if product is None else product.diagonal(dim1=1, dim2=2) / x.shape[1]
@@ -123,8 +136,8 @@ class Ridge:
             self.s, vectors = torch.linalg.eigh(scale * product * scale.mT)
             self.to_weights = scale * vectors
             self.basis = x @ self.to_weights.to(x.dtype)
-            class_sums = x.new_zeros(len(x), len(self.mean), x.shape[2]).index_add_(1, y, x)
-            self.projected = self.to_weights.mT @ (2 * class_sums.mT.double())  # XᵀT: the features sum to zero
+            class_sums = torch.stack([x[:, members].sum(1) for members in self.members], dim=-1)
+            self.projected = self.to_weights.mT @ (2 * class_sums.double())  # XᵀT: the features sum to zero
         self.s = self.s.clamp_min(0)  # [t, r]
 
     def weights(self, ridge: Tensor) -> Tensor:
@@ -137,10 +150,11 @@ class Ridge:
         coefficients = (self.projected.mT[:, :, None] * g[:, None]).to(self.basis.dtype)  # [t, K, λ, r]
         fitted = (coefficients.flatten(1, 2) @ self.basis.mT).unflatten(1, coefficients.shape[1:3])  # [t, K, λ, n]
         fitted += self.mean.to(fitted.dtype)[:, None, None]
-        every = torch.arange(len(self.y), device=self.y.device)
-        own = fitted[:, self.y, :, every].permute(1, 2, 0)  # [t, λ, n]
-        fitted[:, self.y, :, every] = -torch.inf
-        leverage = g.to(self.basis.dtype) @ self.basis.square().mT + 1 / len(self.y)
+        own = torch.empty_like(fitted[:, 0])  # [t, λ, n]
+        for c, members in enumerate(self.members):
+            own[..., members] = fitted[:, c, :, members]
+            fitted[:, c, :, members] = -torch.inf
+        leverage = g.to(self.basis.dtype) @ self.basis.square().mT + 1 / self.n
         return (own - fitted.amax(1) > 2 * leverage).double().mean(-1).T
 
 

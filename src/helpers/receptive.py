@@ -7,7 +7,6 @@ of a batch; an accelerator takes several channels at once, a CPU gains nothing f
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -21,8 +20,9 @@ from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from . import plots
+from .advice import warn
 from .device import borrowed, pick_device
-from .images import ImageSource, batches, count, to_model, with_progress
+from .images import ImageSource, feed
 from .skip import branches
 from .taps import Tap, feature_map, find, tapped
 
@@ -33,11 +33,11 @@ _TOGETHER = 32  # channels × images pulled back at once on an accelerator
 class ReceptiveField:
     """Mean absolute gradient of the centre position with respect to the input."""
 
-    maps: np.ndarray  # [L, H, W]
-    layers: list[str]
-    grids: list[tuple[int, int]]  # of positions in each layer
-    channels: list[int]  # how many were pulled back, for each layer
-    exact: bool  # whether those were all channels
+    maps: np.ndarray  #: [L, H, W], in pixels of the input
+    layers: list[str]  #: [L]
+    grids: list[tuple[int, int]]  #: of positions in each layer
+    channels: list[int]  #: how many were pulled back, for each layer
+    exact: bool  #: whether those were all channels
     n_images: int
 
     def __repr__(self) -> str:
@@ -107,6 +107,9 @@ def receptive_field(model: nn.Module, images: ImageSource, layers: Sequence[str]
 
     With `before_skip` the branch outputs before the residual sum are read instead: those of the blocks or sums named
     in `layers`, or all. On an even grid the centre is the position below and right of the middle.
+
+    >>> receptive_field(vit, images.take(4), ["blocks.0", "blocks.5"], channels=8).maps.shape
+    (2, 32, 32)
     """
     if channels is not None and channels < 1:
         raise ValueError(f"channels={channels}: at least one channel is needed, or None for all")
@@ -115,8 +118,8 @@ def receptive_field(model: nn.Module, images: ImageSource, layers: Sequence[str]
     at_once = 1 if place.type == "cpu" else max(1, _TOGETHER // batch_size)
     attention = sdpa_kernel(SDPBackend.MATH) if at_once > 1 else nullcontext()  # fused kernels cannot be batched
     with torch.inference_mode(False), torch.enable_grad(), attention, borrowed(model, place):
-        for batch in with_progress(batches(images, batch_size), count(images), progress):
-            x = to_model(batch, model, place).clone().requires_grad_()
+        for batch in feed(model, images, batch_size, place, progress):
+            x = batch.clone().requires_grad_()
             if not wanted:
                 wanted = find(model, _before_skip(model, layers, x.detach()) if before_skip else layers, x.detach())
                 totals = torch.zeros(len(wanted), *x.shape[-2:], dtype=torch.float64)
@@ -129,8 +132,8 @@ def receptive_field(model: nn.Module, images: ImageSource, layers: Sequence[str]
         if not total.isfinite().all():
             raise ValueError(f"NaN or Inf in the gradients of {tap.name!r}")
         if not total.any():
-            warnings.warn(f"no gradient reaches the input from the centre of {tap.name!r}: its channels are off there; "
-                          "take more images or channels", stacklevel=2)
+            warn(f"no gradient reaches the input from the centre of {tap.name!r}: its channels are off there; take "
+                 "more images or channels")
     width = torch.tensor([len(pick) for pick in picks])
     maps = totals / (n * x.shape[1] * width[:, None, None])
     exact = all(len(pick) == centre.shape[1] for pick, (_, centre) in zip(picks, centres, strict=True))

@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from .advice import warn
 from .device import float64_device, full_precision
 
 SMALLEST_BATCH = 4  # HSIC₁ divides by n − 3
@@ -28,7 +28,7 @@ def gram(x: Tensor, centred: bool = False) -> Tensor:
     Centring changes no HSIC, and it saves the digits that a large common offset would cost in float32.
     """
     x = _rows(x)
-    n = len(x)
+    n, half = len(x), len(x) // 2
     total = torch.zeros(n, n, dtype=torch.float64, device=float64_device(x.device))
     product_type = torch.float64 if x.dtype == torch.float64 else torch.float32
     with full_precision(x.device):
@@ -36,7 +36,9 @@ def gram(x: Tensor, centred: bool = False) -> Tensor:
             part = part.to(product_type)
             if centred:
                 part = part - part.mean(0)
-            total += (part @ part.T).to(total.device)
+            total[half:] += (part[half:] @ part.T).to(total.device)
+            total[:half, :half] += (part[:half] @ part[:half].T).to(total.device)
+    total[:half, half:] = total[half:, :half].T  # symmetric: a quarter need not be multiplied
     return total
 
 
@@ -145,16 +147,19 @@ class HSICSums:
         self.n_images += n
         self.batch_size = max(self.batch_size, n)
 
-    def cka(self) -> Tensor:
-        """CKA of all pairs [L, L] on the CPU; NaN, and a warning, where a layer is the same for all images."""
-        own = self.hsic.diagonal()
-        defined = own > 1e-12 * self.scale  # below this U-centring has left nothing but float32 rounding
-        matrix = self.hsic / (own[:, None] * own[None, :]).sqrt()
-        matrix[~defined, :] = matrix[:, ~defined] = torch.nan
+    def defined(self) -> Tensor:
+        """Which layers have a CKA [L]; those that are the same for all images have none, and a warning names them."""
+        defined = self.hsic.diagonal() > 1e-12 * self.scale  # below this only float32 rounding is left
         if not defined.all():
             names = [name for name, fine in zip(self.names, defined.tolist(), strict=True) if not fine]
-            warnings.warn(f"CKA is undefined (NaN) for layers that are the same for all images: {', '.join(names)}",
-                          stacklevel=4)
+            warn(f"CKA is undefined (NaN) for layers that are the same for all images: {', '.join(names)}")
+        return defined
+
+    def cka(self) -> Tensor:
+        """CKA of all pairs [L, L] on the CPU; NaN where it is undefined."""
+        own, defined = self.hsic.diagonal(), self.defined()
+        matrix = self.hsic / (own[:, None] * own[None, :]).sqrt()
+        matrix[~defined, :] = matrix[:, ~defined] = torch.nan
         return matrix.cpu()
 
 

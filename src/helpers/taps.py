@@ -52,9 +52,13 @@ class Tap:
 
 
 def taps(model: nn.Module, which: Which = "blocks", images: Tensor | None = None) -> list[str]:
-    """Names of a model's taps in execution order: one per block, or about seven per block.
+    """Names of the places of a model that can be read, in the order in which they are computed.
 
-    The model runs once, on the first of `images` [n, ...] or on a blank image of the size it declares.
+    "blocks" gives one per block, "all" about seven per block. The model runs once, on the first of `images` [n, ...]
+    or on a blank image of the size it declares; a module that is never called is not listed.
+
+    >>> taps(vit)[:2], taps(vit, "all")[:3]
+    (['blocks.0', 'blocks.1'], ['embed', 'blocks.0.norm1', 'blocks.0.attn_out'])
     """
     if which not in ("blocks", "all"):
         raise ValueError(f"which must be 'blocks' or 'all', not {which!r}")

@@ -26,7 +26,7 @@ def _agreement(answer: Callable) -> Feedback:
     slips = [
         (np.corrcoef(a.ravel(), b.ravel())[0, 1], "the diagonals are still in; they are 1 in every map",
          "대각선이 남아 있다. 어느 지도에서나 1인 칸이다"),
-        (np.corrcoef(*zeroed)[0, 1], "set to zero, the diagonals still take part; leave those cells out",
+        (np.corrcoef(zeroed[0], zeroed[1])[0, 1], "set to zero, the diagonals still take part; leave those cells out",
          "0으로 바꾸어도 대각선은 여전히 계산에 들어간다. 그 칸을 아예 빼야 한다"),
         (spearmanr(a[off], b[off])[0], "this is the rank correlation; the claim speaks of Pearson's",
          "순위 상관이다. 주장에서 쓰는 것은 피어슨 상관이다"),

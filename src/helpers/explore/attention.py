@@ -83,10 +83,10 @@ def _names(images: ImageSource, n: int, names: Sequence[Any] | None) -> list[dic
     if names is None:
         classes, labels = getattr(images, "classes", None), getattr(images, "labels", None)
         known = classes is not None and labels is not None
-        names = [f"{i} · {classes[int(labels[i])]}" if known else str(i) for i in range(n)]
+        names = [f"{i} · {classes[int(labels[i])]}" if known else str(i) for i in range(n)]  # type: ignore[index]
     if len(names) != n:
         raise ValueError(f"{len(names)} names for {n} images: give every image one")
-    return [both_languages([i], {i: name})[i] for i, name in enumerate(names)]
+    return [both_languages(["it"], {"it": name})["it"] for name in names]
 
 
 def _check_distance(distance: AttentionDistance, maps: AttentionMaps) -> None:

@@ -92,7 +92,8 @@ class Explorer(traitlets.HasTraits):
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         values = ", ".join(f"{key}={value!r}" for key, value in self.state().items() if key not in ("about", "lang"))
-        bundle = {"text/html": self.html(inline=False), "text/plain": f"{type(self).__name__}({values})"}
+        bundle: dict[str, Any] = {"text/html": self.html(inline=False)}
+        bundle["text/plain"] = f"{type(self).__name__}({values})"
         if self.parts:
             bundle[PARTS_MIME] = {address(part): json.loads(script_json(part)) for part in self.parts.values()}
         return bundle

@@ -37,7 +37,9 @@ def posembed_explorer(models: nn.Module | Mapping[str, nn.Module], *, names: Map
     models = {"ViT": models} if isinstance(models, nn.Module) else dict(models)
     if not models:
         raise ValueError("there is no model: pass one, or {name: model, …}")
-    called, about, parts, low = both_languages(models, names), {}, {}, 0.0
+    called, low = both_languages(models, names), 0.0
+    about: dict[str, Any] = {}
+    parts: dict[str, Any] = {}
     for key, vit in models.items():
         table, grid = position_table(vit)
         filters = filter_components(vit)

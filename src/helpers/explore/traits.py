@@ -65,9 +65,10 @@ class Dependent(traitlets.TraitType):
 
     def fit(self, obj: Any) -> None:
         """Make the value possible again."""
-        value = self.nearest(obj, getattr(obj, self.name))
-        if value != getattr(obj, self.name):
-            setattr(obj, self.name, value)
+        name = str(self.name)
+        value = self.nearest(obj, getattr(obj, name))
+        if value != getattr(obj, name):
+            setattr(obj, name, value)
 
 
 class Choice(Dependent):
@@ -98,7 +99,7 @@ class Index(Dependent):
         named = not isinstance(names, int)
         if named and isinstance(value, str) and value in names:
             return list(names).index(value)
-        if isinstance(value, numbers.Integral) and not isinstance(value, bool) and 0 <= value <= last:
+        if isinstance(value, numbers.Integral) and not isinstance(value, bool) and 0 <= int(value) <= last:
             return int(value)
         if not named:
             raise traitlets.TraitError(f"{self.name} must be a whole number from 0 to {last}, but it is {value!r}")
