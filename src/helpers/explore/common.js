@@ -162,18 +162,18 @@ function fitAll(controls, view) {
   }
 }
 
-/** Calls `redraw` when the state, the width or the theme changes; returns what ends that. */
-function watch({ model, controls, frame, redraw }) {
+/** Calls `changed` when the state changes, `redraw` when the width or the theme does; returns what ends that. */
+function watch({ model, controls, frame, redraw, changed }) {
   const width = new ResizeObserver(redraw), theme = new MutationObserver(redraw), dark = matchMedia("(prefers-color-scheme: dark)");
   width.observe(frame);
   for (const node of [document.documentElement, document.body]) theme.observe(node, { attributes: true });
   dark.addEventListener("change", redraw);
-  for (const { key } of controls) model.on(`change:${key}`, redraw);
+  for (const { key } of controls) model.on(`change:${key}`, changed);
   return () => {
     width.disconnect();
     theme.disconnect();
     dark.removeEventListener("change", redraw);
-    for (const { key } of controls) model.off(`change:${key}`, redraw);
+    for (const { key } of controls) model.off(`change:${key}`, changed);
   };
 }
 
@@ -190,10 +190,13 @@ function defineExplorer({ name, strings, controls: listControls, setup, columns 
     };
     const controls = listControls(t, view), scope = linkScope(name), drawing = setup(view);
     const page = buildElements({ name, lang, t, view, controls, panels: drawing.panels, columns, narrowColumns, sharing: host === "page" });
-    function draw() {
-      frame = 0;
+    function fitControls() {
       fitAll(controls, view);
       for (const input of page.inputs) input.update();
+    }
+    function draw() {
+      frame = 0;
+      fitControls();
       const state = store.ask(drawing.parts?.() ?? []);
       page.frame.hidden = state === "failed";
       for (const button of [page.tableButton, page.saveButton]) button.disabled = state !== "ready";
@@ -220,7 +223,8 @@ function defineExplorer({ name, strings, controls: listControls, setup, columns 
     page.root.dataset.lmSuppressShortcuts = "true"; // JupyterLab: arrow keys belong to the slider, not to the notebook
     page.root.addEventListener("keydown", event => { if (ARROWS[event.key]) event.stopPropagation(); }); // pages turn on arrows
     connectButtons({ page, drawing, name, scope, controls, t, view });
-    const unwatch = watch({ model, controls, frame: page.frame, redraw: view.redraw });
+    // Controls follow a change at once, so that the next key already meets the new limits; the picture follows in one frame.
+    const unwatch = watch({ model, controls, frame: page.frame, redraw: view.redraw, changed() { fitControls(); view.redraw(); } });
     if (host === "page") { openLink(); addEventListener("hashchange", openLink); }
     draw();
     return () => {
