@@ -263,6 +263,19 @@ def test_command_line_says_what_to_do_without_notebooks(tmp_path, monkeypatch):
         claims.main()
 
 
+def test_an_overview_shows_the_verdicts_of_its_build():
+    shown = claims.overview(["17", "18"])._repr_html_()
+    assert shown.count("verdict-open") >= 2 * 9 and "#claim-" not in shown
+    weak = {"measured": 1, "control": 1, "control_holds": True, "note": {"en": "wiring", "ko": "구조"}}
+    outcomes = {"R02": "fails", "R04": "holds"}
+    records = [claims.report(id, verdict=verdict, **weak).record for id, verdict in outcomes.items()]
+    korean = claims.fill_overviews(f"<p>before</p>{shown}<p>after</p>", records, "ko")
+    assert korean.startswith("<p>before</p>") and korean.endswith("<p>after</p>")
+    assert re.search(r'"17_cka.html#claim-R02"><span class="verdict verdict-fails"[^>]*>✗&nbsp;R02</span></a>', korean)
+    assert re.search(r'#claim-R04"><span class="verdict verdict-holds"[^>]*재현됨[^>]*>✓&nbsp;R04°</span>', korean)
+    assert "#claim-R20" not in korean and "chapter" not in re.sub(r"<[^>]*>", "", korean)
+
+
 def test_an_outline_lists_the_claims_of_chapters_in_both_languages():
     shown = claims.outline(["18", "19"])
     assert shown.ids == tuple(f"R{i:02}" for i in range(4, 15))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib.util
 import shutil
 import subprocess
@@ -12,6 +13,7 @@ from types import SimpleNamespace
 import nbformat
 import pytest
 from babel.messages.pofile import read_po
+from docutils import nodes
 from sphinx.errors import ExtensionError
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -104,7 +106,19 @@ def test_cache_ignores_what_python_writes(tree):
 def test_failing_cell_is_named(site, tree):
     path = write_notebook(tree / "notebooks" / "en" / "03_wrong.ipynb", "x = 1", "raise ValueError('no patches')")
     with pytest.raises(site.BuildError, match=r"03_wrong\.ipynb, cell 3: CellExecutionError[\s\S]*no patches"):
-        site.execute(path, timeout=60)
+        asyncio.run(site.execute(path, timeout=60, threads=1))
+
+
+@pytest.mark.notebooks
+def test_a_failing_notebook_ends_the_others_and_keeps_the_finished(site, tree):
+    wait = "import time; time.sleep({})"
+    for name, code in {"01_fine": "1", "02_wrong": f"{wait.format(3)}; 1 / 0", "03_long": wait.format(300)}.items():
+        for language in ("en", "ko"):
+            write_notebook(tree / "notebooks" / language / f"{name}.ipynb", code)
+    with pytest.raises(site.BuildError, match=r"02_wrong\.ipynb, cell 2"):
+        site.execute_all(tree, timeout=600)
+    cached = site.get_cache(execution.cache_path(tree)).list_cache_records()
+    assert {Path(record.uri).stem for record in cached} == {"01_fine"}
 
 
 @pytest.mark.notebooks
@@ -180,6 +194,16 @@ def environment(**chapters: tuple[str, ...]) -> SimpleNamespace:
         cells = [{"cell_type": "markdown"}, {"cell_type": "code", "outputs": outputs}]
         read[name] = claims.collect({"cells": cells}, name)
     return SimpleNamespace(book_claims=read, book_ledger_pages={"ledger"})
+
+
+def test_a_page_with_an_overview_is_written_again_too():
+    document = nodes.container("", nodes.raw("", claims.overview("18")._repr_html_(), format="html"))
+    assert claims_ledger.shows_verdicts(document)
+    assert claims_ledger.shows_verdicts(nodes.container("", claims_ledger.LedgerNode()))
+    assert not claims_ledger.shows_verdicts(nodes.container("", nodes.raw("", "<p>claims</p>", format="html")))
+    app = SimpleNamespace(env=environment(), config=SimpleNamespace(language="ko"))
+    claims_ledger.fill(app, document, "29_discussion")
+    assert "아직 재지 않음" in document.astext() and "not measured" not in document.astext()
 
 
 def test_ledger_is_written_again_when_claims_may_have_changed():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import copy
 import os
 import re
@@ -10,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlparse
 
@@ -23,6 +25,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 
 ROOT = Path(__file__).resolve().parents[1]
 LANGUAGES = ("en", "ko")
+KERNELS = 2  # notebooks that run at the same time; each takes about 1.5 GB of memory
 UNUSED = (".buildinfo", "objects.inv", "locales", "*.map", "*.ttf", "all.min.js*")  # what themes ship and no page loads
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
@@ -74,12 +77,26 @@ def execute_all(root: Path, timeout: int) -> None:
     notebooks = sorted((root / "notebooks" / "en").glob("*.ipynb"))
     fresh = [path for path in notebooks if not _cached(cache, path)]
     print(f"Notebooks: {len(notebooks)}, of which {len(fresh)} to execute", flush=True)
-    for path in fresh:
-        executed, seconds = execute(path, timeout)
+
+    def keep(path: Path, executed: nbformat.NotebookNode, seconds: float) -> None:
         for language in LANGUAGES:
             twin = root / "notebooks" / language / path.name
             bundle = CacheBundleIn(with_outputs(twin, executed), str(twin), data={"execution_seconds": seconds})
             cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+
+    asyncio.run(_execute_side_by_side(fresh, timeout, keep))
+
+
+async def _execute_side_by_side(paths: list[Path], timeout: int, keep: Callable) -> None:
+    """Small networks gain little from a second thread: notebooks run side by side, each on its share of the cores."""
+    cores = os.cpu_count() or 1
+    places, threads = asyncio.Semaphore(min(KERNELS, cores)), max(1, cores // KERNELS)
+
+    async def run(path: Path) -> None:
+        async with places:
+            keep(path, *await execute(path, timeout, threads))
+
+    await asyncio.gather(*map(run, paths))  # the first error ends the others
 
 
 def _cached(cache, path: Path) -> bool:
@@ -92,19 +109,20 @@ def _cached(cache, path: Path) -> bool:
     return True
 
 
-def execute(path: Path, timeout: int) -> tuple[nbformat.NotebookNode, float]:
-    """Run a notebook from top to bottom and say how far it is; a cell that raises stops the build."""
+async def execute(path: Path, timeout: int, threads: int) -> tuple[nbformat.NotebookNode, float]:
+    """Run a notebook from top to bottom and say what took long; a cell that raises stops the build."""
     notebook = nbformat.read(path, as_version=4)
-    at = {"cell": 0, "since": 0.0}
+    at, slow = {"cell": 0, "since": 0.0}, []
 
     def starts(cell, cell_index):
         at.update(cell=cell_index + 1, since=time.perf_counter())
 
     def ends(cell, cell_index, execute_reply):
         seconds = time.perf_counter() - at["since"]
-        print(f" {cell_index + 1}" + (f" ({seconds:.0f} s)" if seconds >= 2 else ""), end="", flush=True)
+        if seconds >= 5:
+            slow.append(f"cell {cell_index + 1} {seconds:.0f} s")
 
-    print(f"  {path.stem}: {len(notebook.cells)} cells, running", end="", flush=True)
+    print(f"  {path.stem}: {len(notebook.cells)} cells, running", flush=True)
     begin = time.perf_counter()
     client = NotebookClient(
         notebook,
@@ -115,12 +133,12 @@ def execute(path: Path, timeout: int) -> tuple[nbformat.NotebookNode, float]:
         on_cell_executed=ends,
     )
     try:
-        client.execute(env=os.environ | {"BOOK_STATIC": "1"})
+        await client.async_execute(env=os.environ | {"BOOK_STATIC": "1", "OMP_NUM_THREADS": str(threads)})
     except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
         trace = re.sub(r"\x1b\[[0-9;]*m", "", str(error))  # IPython's colours
         raise BuildError(f"{_relative(path)}, cell {at['cell']}: {type(error).__name__}\n{trace}") from error
     seconds = time.perf_counter() - begin
-    print(f" · {seconds:.1f} s", flush=True)
+    print(f"  {path.stem}: done in {seconds:.0f} s" + f" ({', '.join(slow)})" * bool(slow), flush=True)
     return notebook, seconds
 
 

@@ -21,8 +21,13 @@ class ClaimsLedger(SphinxDirective):
     """```{claims-ledger}``` : all claims with their verdicts."""
 
     def run(self):
-        self.env.book_ledger_pages = {*getattr(self.env, "book_ledger_pages", ()), self.env.docname}
         return [LedgerNode()]
+
+
+def shows_verdicts(doctree) -> bool:
+    """Whether a page depends on what other pages report."""
+    overviews = ("claims-overview" in raw.astext() for raw in doctree.findall(nodes.raw))
+    return any(doctree.findall(LedgerNode)) or any(overviews)
 
 
 def executed_copy(env, docname: str) -> Path:
@@ -33,6 +38,8 @@ def executed_copy(env, docname: str) -> Path:
 def collect(app, doctree):
     """Remember what this page's notebook reports; when a page has been read, its notebook is in the cache."""
     env, docname = app.env, app.env.docname
+    if shows_verdicts(doctree):
+        env.book_ledger_pages = {*getattr(env, "book_ledger_pages", ()), docname}
     if Path(env.doc2path(docname)).suffix == ".ipynb":
         cache = get_cache(env.mystnb_config.execution_cache_path)
         _, executed = cache.merge_match_into_notebook(nbformat.read(env.doc2path(docname), as_version=4))
@@ -43,6 +50,7 @@ def collect(app, doctree):
 
 def forget(app, env, docname):
     """A page that will be read again or is gone."""
+    getattr(env, "book_ledger_pages", set()).discard(docname)
     getattr(env, "book_claims", {}).pop(docname, None)
 
 
@@ -61,7 +69,11 @@ def check(app, env):
 
 
 def fill(app, doctree, docname):
-    """Put the table where the directive stood."""
+    """Put the table where the directive stood, and verdicts into overviews."""
+    for raw in doctree.findall(nodes.raw):
+        if "claims-overview" in raw.astext():
+            filled = claims.fill_overviews(raw.astext(), records(app.env), app.config.language)
+            raw.children = [nodes.Text(filled)]
     for node in list(doctree.findall(LedgerNode)):
         node.replace_self(nodes.raw("", claims.ledger_html(records(app.env), app.config.language), format="html"))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import json
 import math
+import re
 import sys
 from collections import Counter
 from dataclasses import asdict, dataclass
@@ -20,7 +21,7 @@ from typing import Any, Literal
 
 import yaml
 
-from .claims_text import LANGUAGES, card_html, card_text, ledger_page, outline_html, value_text
+from .claims_text import LANGUAGES, card_html, card_text, ledger_page, outline_html, overview_html, value_text
 from .intervals import Interval
 
 MIME = "application/vnd.vit-cnn-book.claim+json"
@@ -79,13 +80,41 @@ class Outline:
         return "\n".join(f"{id} {claim(id)['statement'][lang]}" for lang in LANGUAGES for id in self.ids)
 
 
+@dataclass(frozen=True)
+class Overview(Outline):
+    """Some claims by chapter with their verdicts. A kernel has not run the other chapters: the book fills it in."""
+
+    def _repr_html_(self) -> str:
+        rows = [(claim(id), None) for id in self.ids]
+        return "".join(f'<div class="bi" lang="{lang}">{overview_html(rows, lang)}</div>' for lang in LANGUAGES)
+
+
 def outline(chapters: str | list[str]) -> Outline:
     """The claims of one chapter ("18") or several, in order, in both languages."""
+    return Outline(_of_chapters(chapters))
+
+
+def overview(chapters: str | list[str]) -> Overview:
+    """The claims of chapters at a glance; a page of the book shows the verdicts that its build has measured."""
+    return Overview(_of_chapters(chapters))
+
+
+def _of_chapters(chapters: str | list[str]) -> tuple[str, ...]:
     numbers = [chapters] if isinstance(chapters, str) else chapters
     ids = tuple(id for id, entry in load().items() if entry["chapter"][:2] in numbers)
     if not ids:
         raise ValueError(f"no claims in chapter {', '.join(numbers)}; give two digits, such as '18'")
-    return Outline(ids)
+    return ids
+
+
+def fill_overviews(html: str, records: list[dict], lang: str) -> str:
+    """The same HTML with the verdicts of `records` in every overview."""
+    rows = ledger(records)
+
+    def fill(found: re.Match[str]) -> str:
+        return overview_html([row for row in rows if row[0]["chapter"][:2] in found[1].split()], lang)
+
+    return re.sub(r'<table class="claims-overview" data-chapters="([\d ]+)">.*?</table>', fill, html, flags=re.DOTALL)
 
 
 def report(

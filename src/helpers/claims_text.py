@@ -2,8 +2,9 @@
 
 CSS classes (book/_static/claims.css): .claim (a card, with .claim-holds, .claim-partly, .claim-fails or
 .claim-untestable), .claim-text (its text in one language), .claim-title, .claim-source, .claim-facts, .claim-note;
-.ledger (a table), .ledger-counts, .ledger-statement, .ledger-source; .verdict with .verdict-holds, .verdict-partly,
-.verdict-fails, .verdict-untestable or .verdict-open for the mark and the word, wherever they stand.
+.ledger (a table), .ledger-counts, .ledger-statement, .ledger-source; .claims-overview (a small table); .verdict with
+.verdict-holds, .verdict-partly, .verdict-fails, .verdict-untestable or .verdict-open for the mark and the word,
+wherever they stand.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ WORDS = {
         "no evidence": "The untrained network satisfies this too, so it is no evidence of learning.",
         "planned": "chapter {} is not written yet", "missing": "not measured in chapter {} yet",
         "open": "not measured yet", "yes": "yes", "no": "no", "to": " to ", "kind E": "run on weights",
+        "chapter": "Chapter", "claims": "Claims", "control too": "the untrained network satisfies it too",
         "kind T": "trained in the book", "kind D": "arithmetic", "kind E/T": "run on weights or trained in the book",
     },
     "ko": {
@@ -37,6 +39,7 @@ WORDS = {
         "no evidence": "학습하지 않은 신경망에서도 성립하므로 학습의 증거가 되지 않는다.",
         "planned": "{}장 준비 중", "missing": "{}장에서 아직 재지 않음", "open": "아직 재지 않음",
         "yes": "예", "no": "아니요", "to": "~", "kind E": "가중치로 실행", "kind T": "책에서 학습", "kind D": "계산",
+        "chapter": "장", "claims": "주장", "control too": "학습하지 않은 신경망에서도 성립",
         "kind E/T": "가중치로 실행하거나 책에서 학습",
     },
 }  # fmt: skip
@@ -132,6 +135,31 @@ def outline_html(entries: list[dict]) -> str:
                                 f'<span class="claim-source">{escape(source_text(entry, lang))}</span></li>')
     return "".join(f'<ul class="claim-outline bi" lang="{lang}">{"".join(item(entry, lang) for entry in entries)}</ul>'
                    for lang in LANGUAGES)
+
+
+def overview_html(rows: list[tuple[dict, dict | None]], lang: str) -> str:
+    """Claims by chapter with their verdicts at a glance, then the counts."""
+    words, chapters = WORDS[lang], sorted({entry["chapter"] for entry, _ in rows})
+    head = "".join(f'<th scope="col">{words[key]}</th>' for key in ("chapter", "claims"))
+    line = lambda name: " ".join(_chip(*row, lang) for row in rows if row[0]["chapter"] == name)
+    body = "".join(f'<tr><th scope="row">{int(name[:2])}</th><td>{line(name)}</td></tr>' for name in chapters)
+    numbers = " ".join(name[:2] for name in chapters)
+    return (f'<table class="claims-overview" data-chapters="{numbers}"><caption>{_counts(rows, lang)} · '
+            f'° {words["control too"]}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>')
+
+
+def _chip(entry: dict, record: dict | None, lang: str) -> str:
+    """A claim's id with the mark of its verdict; a link to its card once there is one."""
+    id, name = entry["id"], record["verdict"] if record else "open"
+    degree = "°" if record and record["control_holds"] and name in ("holds", "partly") else ""
+    label = f'{escape(entry["statement"][lang])} ({WORDS[lang][name]})'
+    chip = f'<span class="verdict verdict-{name}" title="{label}">{MARKS.get(name, "")}&nbsp;{id}{degree}</span>'
+    return f'<a href="{entry["chapter"]}.html#claim-{id}">{chip}</a>' if record else chip
+
+
+def _counts(rows: list[tuple[dict, dict | None]], lang: str) -> str:
+    counts = Counter(record["verdict"] if record else "open" for _, record in rows)
+    return " · ".join(f"{_verdict_html(name, lang)} {counts[name]}" for name in [*MARKS, "open"] if counts[name])
 
 
 def ledger_page(rows: list[tuple[dict, dict | None]], lang: str) -> str:
