@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import itertools
+import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -119,6 +123,31 @@ def test_a_failing_notebook_ends_the_others_and_keeps_the_finished(site, tree):
         site.execute_all(tree, timeout=600)
     cached = site.get_cache(execution.cache_path(tree)).list_cache_records()
     assert {Path(record.uri).stem for record in cached} == {"01_fine"}
+
+
+@pytest.mark.notebooks
+def test_an_interrupt_ends_every_kernel(tree):
+    for language, name in itertools.product(("en", "ko"), ("01_long", "02_long")):
+        here = tree / f"{name}.pid"
+        code = f"import os, pathlib, time; pathlib.Path({str(here)!r}).write_text(str(os.getpid())); time.sleep(300)"
+        write_notebook(tree / "notebooks" / language / f"{name}.ipynb", code)
+    script = f"""
+import importlib.util, pathlib
+spec = importlib.util.spec_from_file_location("book_site", {str(ROOT / "tools" / "site.py")!r})
+site = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(site)
+site.execute_all(pathlib.Path({str(tree)!r}), timeout=600)
+"""
+    build = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    started = [tree / f"{name}.pid" for name in ("01_long", "02_long")][: os.cpu_count()]
+    while build.poll() is None and not all(path.is_file() and path.read_text() for path in started):
+        time.sleep(0.2)
+    build.send_signal(signal.SIGINT)
+    _, errors = build.communicate(timeout=120)
+    assert "KeyboardInterrupt" in errors
+    for path in started:
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(path.read_text()), 0)
 
 
 @pytest.mark.notebooks

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import copy
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -129,6 +131,7 @@ async def execute(path: Path, timeout: int, threads: int) -> tuple[nbformat.Note
         timeout=timeout,
         resources={"metadata": {"path": str(path.parent)}},
         extra_arguments=["--log-level=ERROR"],  # a local kernel need not warn that its sockets are plain
+        on_notebook_start=_leave_signals_alone,
         on_cell_start=starts,
         on_cell_executed=ends,
     )
@@ -140,6 +143,13 @@ async def execute(path: Path, timeout: int, threads: int) -> tuple[nbformat.Note
     seconds = time.perf_counter() - begin
     print(f"  {path.stem}: done in {seconds:.0f} s" + f" ({', '.join(slow)})" * bool(slow), flush=True)
     return notebook, seconds
+
+
+def _leave_signals_alone(notebook) -> None:
+    """Ctrl-C ends the build: nbclient would end one kernel with it and leave the other running."""
+    for name in ("SIGINT", "SIGTERM"):
+        with contextlib.suppress(NotImplementedError):  # Windows
+            asyncio.get_running_loop().remove_signal_handler(getattr(signal, name))
 
 
 def with_outputs(path: Path, executed: nbformat.NotebookNode) -> nbformat.NotebookNode:
