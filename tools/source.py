@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from jupytext.myst import MystMetadataParsingError, get_parser, myst_to_notebook
+from jupytext.myst import get_parser, myst_to_notebook
 
 OTHER = {"en": "ko", "ko": "en"}
 MAX_CELLS, MAX_CODE_LINES = 35, 250
@@ -63,12 +63,12 @@ class Source:
 
 def read_source(path: Path) -> Source:
     """Parse and validate one source; raise with all its problems at once."""
-    text = path.read_text(encoding="utf-8")
     is_chapter = path.parent.name == "chapters"
     try:
+        text = path.read_text(encoding="utf-8")
         notebook = myst_to_notebook(text, add_source_map=True)
-    except MystMetadataParsingError as error:
-        raise SourceError(f"{path}: {error}") from error
+    except Exception as error:  # not UTF-8, or front matter or metadata that jupytext, YAML or nbformat stumble over
+        raise SourceError(f"{path}: {type(error).__name__}: {error}") from error
     # jupytext leaves out blocks without text, so the +++ lines are compared with what it kept
     starts = notebook.metadata.source_map
     breaks = [token.map[1] for token in get_parser().parse(text + "\n") if token.type == "myst_block_break"]
@@ -100,10 +100,10 @@ def paired(cells: list[tuple]) -> tuple[list[Block], list[str]]:
     blocks, problems = [], []
     while cells:
         cell, line = cells.pop(0)
-        lang = cell.metadata.get("lang")
+        lang = language_of(cell)
         if cell.cell_type == "code":
             blocks.append(Block("code", line, dict.fromkeys(OTHER, cell.source), dict.fromkeys(OTHER, cell.metadata)))
-        elif lang in OTHER and cells and cells[0][0].metadata.get("lang") == OTHER[lang]:
+        elif lang in OTHER and cells and language_of(cells[0][0]) == OTHER[lang]:
             twins = {lang: cell, OTHER[lang]: cells.pop(0)[0]}
             text, metadata = ({key: twins[key][part] for key in OTHER} for part in ("source", "metadata"))
             blocks.append(Block("markdown", line, text, metadata))
@@ -111,6 +111,12 @@ def paired(cells: list[tuple]) -> tuple[list[Block], list[str]]:
             marker = f'+++ {{"lang": "{OTHER[lang]}"}}'
             problems.append(f"line {line}: {lang} block without {OTHER[lang]} twin beside it; write one under {marker}")
     return blocks, problems
+
+
+def language_of(cell) -> str | None:
+    """What a block says its language is, whatever somebody wrote there."""
+    lang = cell.metadata.get("lang")
+    return None if lang is None else str(lang)
 
 
 def is_bilingual(value: object) -> bool:
@@ -123,7 +129,7 @@ def cell_problems(cell) -> Iterator[str]:
     for key in sorted(set(cell.metadata) - KNOWN_METADATA.get(cell.cell_type, set())):
         yield f"unknown metadata {key!r}; a {cell.cell_type} cell may have {sorted(KNOWN_METADATA[cell.cell_type])}"
     if cell.cell_type == "markdown":
-        lang = cell.metadata.get("lang")
+        lang = language_of(cell)
         if lang is None:
             yield 'prose without a language; put +++ {"lang": "en"} or {"lang": "ko"} above it'
         elif lang not in OTHER:

@@ -10,6 +10,7 @@ from .maps import AttentionMaps, AttentionRollout, attention_maps, attention_rol
 from .models import list_models, load_model
 from .probe import Probe, probe
 from .receptive import ReceptiveField, receptive_field
+from .shards import Shard, sharded
 from .skip import NormRatio, norm_ratio, without_skip
 from .taps import taps
 
@@ -23,6 +24,7 @@ __all__ = [
     "NormRatio",
     "Probe",
     "ReceptiveField",
+    "Shard",
     "attention_distance",
     "attention_maps",
     "attention_rollout",
@@ -36,6 +38,7 @@ __all__ = [
     "norm_ratio",
     "probe",
     "receptive_field",
+    "sharded",
     "taps",
     "without_skip",
 ]

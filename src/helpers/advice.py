@@ -5,9 +5,13 @@ from __future__ import annotations
 import sys
 import warnings
 
+from .shards import current
+
 
 def warn(message: str) -> None:
-    """Give a warning whose place is the first caller outside this package."""
+    """Give a warning whose place is the first caller outside this package; of several processes, the first gives it."""
+    if current().rank > 0:
+        return
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__package__") == __package__:
         level, frame = level + 1, frame.f_back

@@ -21,6 +21,7 @@ from torch.overrides import TorchFunctionMode
 from . import plots
 from .device import borrowed, float64_device, full_precision, pick_device
 from .images import ImageSource, feed, patch_embed
+from .shards import over_all, together
 
 _CHUNK_BYTES = 4 << 20  # attention weights alive at one time
 _REFUSED = {
@@ -141,7 +142,7 @@ def run(model: nn.Module, images: ImageSource, batch_size: int, device: Any, pro
         for x in feed(model, images, batch_size, place, progress):
             each(x, grid_of(model, x))
             n += len(x)
-    return n
+    return over_all(n)
 
 
 def require_finite(values: Tensor, layer: int) -> Tensor:
@@ -177,7 +178,7 @@ class DistanceSums:
     def means(self) -> np.ndarray:
         """[3, depth, heads]: renormalised distance, raw distance (pixels) and mass on prefix tokens."""
         ordered = [require_finite(self.sums[layer], layer) for layer in sorted(self.sums)]
-        return (torch.stack(ordered, dim=1) / self.queries).cpu().numpy()
+        return (over_all(torch.stack(ordered, dim=1)) / over_all(self.queries)).cpu().numpy()
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -211,6 +212,7 @@ class AttentionDistance:
         return plots.lines(curves, x=r"$h$", y="px", ax=ax)
 
 
+@together
 def attention_distance(model: nn.Module, images: ImageSource, *, batch_size: int = 64,
                        device: str | torch.device | None = None, progress: bool = True) -> AttentionDistance:
     """Mean attention distance of every head of a timm ViT, in pixels of the input; no attention map is kept.

@@ -29,6 +29,7 @@ from .images import (
     to_model,
     with_progress,
 )
+from .shards import share, together
 from .similarity import SMALLEST_BATCH, HSICSums, See
 from .taps import Tap, find, tapped
 
@@ -64,6 +65,7 @@ class CKA:
         return plots.heatmaps(panels, label="CKA", axes=axes)
 
 
+@together
 def cka(
     model: nn.Module,
     images: ImageSource,
@@ -103,6 +105,7 @@ def cka(
             with sums.minibatch(len(inputs[0])) as see:
                 _forward(models, inputs, wanted, see)
     assert sums is not None  # an empty source has raised before
+    sums.add_up()
     return _result(sums, wanted, passes)
 
 
@@ -143,13 +146,9 @@ def minibatches(
 ) -> Iterator[tuple[Tensor, ...]]:
     """One batch [n, ...] per source; the first pass in order, further ones in random order k, the same for all."""
 
-    def stream(source: ImageSource) -> Iterator[Tensor]:
-        for k in range(passes):
-            yield from batches(source, batch_size, smallest=SMALLEST_BATCH, seed=k or None)
-
-    streams = [stream(source) for source in sources]
-    total = count(sources[0])
-    streams[0] = with_progress(streams[0], total and total * passes, progress)
+    streams = [batches(source, batch_size, smallest=SMALLEST_BATCH, passes=passes) for source in sources]
+    n = count(sources[0])
+    streams[0] = with_progress(streams[0], share(n and n * passes), progress)
     for batch in zip_longest(*streams, fillvalue=torch.empty(0)):
         if len({len(part) for part in batch}) > 1:
             raise ValueError("images and other_images do not give the same number of images")

@@ -11,14 +11,17 @@ from torch import Tensor, nn
 
 from .device import borrowed, pick_device
 from .images import ImageSource, feed
+from .shards import in_order, together
 from .taps import Tap, find, tapped
 
 
+@together
 def features(model: nn.Module, images: ImageSource, layers: str | Sequence[str], *, batch_size: int = 128,
-             device: str | torch.device | None = None, progress: bool = True) -> Any:
+             device: str | torch.device | None = None, progress: bool = True, gather: bool = True) -> Any:
     """What one tap gives for all images, float32 on the CPU: [n, …] (a ViT block: [n, tokens, width]).
 
-    Several names, one pass: a dictionary name → tensor, in execution order.
+    Several names, one pass: a dictionary name → tensor, in execution order. Inside `sharded()` every process gets all
+    of it; with gather=False only what belongs to its own minibatches, for `probe`.
 
     >>> tuple(features(vit, images, "blocks.5").shape)
     (64, 65, 96)
@@ -31,7 +34,8 @@ def features(model: nn.Module, images: ImageSource, layers: str | Sequence[str],
             wanted = wanted or find(model, names, x)
             with tapped(model, wanted, lambda i, values: collected[i].append(values.float().cpu().clone())):
                 model(x)
-    found = {tap.name: torch.cat(collected[i]) for i, tap in enumerate(wanted)}
+    join = in_order if gather else torch.cat
+    found = {tap.name: join(collected[i]) for i, tap in enumerate(wanted)}
     for name, values in found.items():
         if not values.isfinite().all():
             raise ValueError(f"NaN or Inf in the activations of {name!r}")

@@ -21,6 +21,7 @@ from .attention import DistanceSums, Grid, Heads, grid_of, listen
 from .cka import check_sources, minibatches
 from .device import borrowed, pick_device
 from .images import ImageSource, to_model
+from .shards import together
 from .similarity import HSICSums, See
 from .taps import find, tapped
 
@@ -59,6 +60,7 @@ class HeadSimilarity:
         return plots.lines(curves, x="px", y="CKA", at=self.distance, ax=ax)
 
 
+@together
 def head_similarity(model: nn.Module, images: ImageSource, other: nn.Module, *, block: int = 0, size: int | None = None,
                     other_layers: Sequence[str] | str | None = None, other_images: ImageSource | None = None,
                     draws: int = 200, batch_size: int = 128, device: str | torch.device | None = None,
@@ -117,6 +119,7 @@ def _measure(model: nn.Module, other: nn.Module, sources: list[ImageSource], blo
                 with tapped(other, taps, see, first=n_heads):
                     other(y)
     assert sums is not None  # an empty source has raised before
+    sums.add_up()
     return sums, distances.means()[0, 0]
 
 

@@ -13,24 +13,38 @@ from tqdm.auto import tqdm
 
 from .advice import warn
 from .device import dtype_of
+from .shards import current, mine, share
 
 ImageSource = Any  # Tensor [n, ...], map-style dataset, or an iterable of batches; items may be (image, label) pairs
 
 
-def batches(images: ImageSource, batch_size: int, *, smallest: int = 1, seed: int | None = None) -> Iterator[Tensor]:
-    """Batches [b, ...] in order, or in the random order `seed`; a last batch below `smallest` joins its neighbour.
+def batches(images: ImageSource, batch_size: int, *, smallest: int = 1, passes: int = 1) -> Iterator[Tensor]:
+    """Batches [b, ...]: first in order, then in random order k for every further pass k; in `sharded()`, one's own.
 
-    `batch_size` cuts tensors and datasets; a loader keeps the batches it makes itself.
+    `batch_size` cuts tensors and datasets, of which only images that are needed are read; a loader keeps the batches
+    it makes itself. A last batch below `smallest` joins its neighbour.
     """
     if batch_size < smallest:
         raise ValueError(f"batch_size={batch_size} is too small: a batch needs at least {smallest} images")
-    held: Tensor | None = None  # one batch is held back, so that a short last one can join it
-    for batch in _cut(images, batch_size, seed):
+    if is_loader(images):
+        yield from mine(_none_short((_image(item) for item in images), smallest))
+        return
+    cuts = (cut for k in range(passes) for cut in _none_short(_order(len(images), k).split(batch_size), smallest))
+    for chosen in mine(cuts):
+        yield _read(images, chosen)
+
+
+def _none_short(parts: Iterable[Tensor], smallest: int) -> Iterator[Tensor]:
+    """Batches [b, ...] or their indices [b]; a last one below `smallest` has joined the one before."""
+    held: Tensor | None = None  # one part is held back, so that a short last one can join it
+    for batch in parts:
         if len(batch) >= smallest:
             if held is not None:
                 yield held
             held = batch
         elif held is None:
+            if len(batch) == 0:
+                break
             raise ValueError(f"a batch has {len(batch)} images, at least {smallest} are needed: use larger batches")
         else:
             held = torch.cat([held, batch.to(held.device)])
@@ -41,18 +55,18 @@ def batches(images: ImageSource, batch_size: int, *, smallest: int = 1, seed: in
     yield held
 
 
-def _cut(images: ImageSource, batch_size: int, seed: int | None) -> Iterator[Tensor]:
-    if is_loader(images):
-        yield from (_image(item) for item in images)
-        return
-    n = len(images)
-    order = torch.arange(n) if seed is None else torch.randperm(n, generator=torch.Generator().manual_seed(seed))
-    for chosen in order.split(batch_size) if n else ():
-        if isinstance(images, Tensor):
-            in_order = slice(int(chosen[0]), int(chosen[0]) + len(chosen))  # a view, no copy
-            yield images[in_order] if seed is None else images[chosen.to(images.device)]
-        else:
-            yield torch.stack([_image(images[i]) for i in chosen.tolist()])
+def _order(n: int, k: int) -> Tensor:
+    """Indices [n] in the order of pass k."""
+    return torch.randperm(n, generator=torch.Generator().manual_seed(k)) if k else torch.arange(n)
+
+
+def _read(images: ImageSource, chosen: Tensor) -> Tensor:
+    """The images with the indices `chosen` [b], from a tensor or a dataset."""
+    if not isinstance(images, Tensor):
+        return torch.stack([_image(images[i]) for i in chosen.tolist()])
+    if (chosen.diff() == 1).all():
+        return images[int(chosen[0]) : int(chosen[0]) + len(chosen)]  # a view, no copy
+    return images[chosen.to(images.device)]
 
 
 def is_loader(images: ImageSource) -> bool:
@@ -80,8 +94,9 @@ def count(images: ImageSource) -> int | None:
 
 
 def with_progress(stream: Iterable[Tensor], total: int | None, show: bool, unit: str = "images") -> Iterator[Tensor]:
-    """The same batches, with a bar in images per second once the work has lasted a second."""
+    """The same batches, with a bar in images per second once the work has lasted a second; process 0 shows it."""
     show = show and os.environ.get("BOOK_STATIC") != "1"  # a page would keep the widget of a finished bar
+    show = show and current().rank == 0
     with tqdm(total=total, unit=f" {unit}", disable=not show, delay=1, leave=False) as bar:
         for batch in stream:
             yield batch
@@ -91,7 +106,7 @@ def with_progress(stream: Iterable[Tensor], total: int | None, show: bool, unit:
 def feed(model: nn.Module, images: ImageSource, batch_size: int, device: torch.device, progress: bool, *,
          smallest: int = 1) -> Iterator[Tensor]:
     """Every batch as the model wants it: checked, on `device`, in its dtype, and with a progress bar."""
-    for batch in with_progress(batches(images, batch_size, smallest=smallest), count(images), progress):
+    for batch in with_progress(batches(images, batch_size, smallest=smallest), share(count(images)), progress):
         yield to_model(batch, model, device)
 
 

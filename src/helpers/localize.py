@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from . import plots
 from .device import borrowed, pick_device
 from .images import ImageSource, feed, normalisation
+from .shards import together
 from .similarity import SMALLEST_BATCH, HSICSums
 from .taps import Tap, feature_map, find, tapped
 
@@ -102,6 +103,7 @@ class Localization:
         return plots.images([self.maps[t] for t in tokens], titles, axes=axes)
 
 
+@together
 def localization(model: nn.Module, images: ImageSource, layer: str, grid: tuple[int, int] | None = None, *,
                  batch_size: int = 128, device: str | torch.device | None = None, progress: bool = True
                  ) -> Localization:
@@ -128,6 +130,7 @@ def localization(model: nn.Module, images: ImageSource, layer: str, grid: tuple[
                 for i, features in enumerate([*tokens.flatten(2).unbind(-1), *patches.flatten(2).unbind(-1)]):
                     see(i, features)
     assert sums is not None  # an empty source has raised before
+    sums.add_up()
     n = len(sums.names) // 2
     return Localization(sums.cka()[:n, n:].reshape(n, *tokens.shape[-2:]).numpy(), layer, sums.n_images)
 

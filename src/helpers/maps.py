@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from . import plots
 from .attention import Grid, Heads, listen, require_finite, run
 from .images import ImageSource
+from .shards import in_order, together
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -47,6 +48,7 @@ class AttentionMaps:
         return plots.images(list(heads), [str(h) for h in range(len(heads))], axes=axes)
 
 
+@together
 def attention_maps(model: nn.Module, images: ImageSource, *, layers: Sequence[int] | None = None, batch_size: int = 16,
                    device: str | torch.device | None = None, progress: bool = True) -> AttentionMaps:
     """The attention weights of all images and heads in all layers, or in the chosen ones (negative: from the end).
@@ -75,7 +77,7 @@ def attention_maps(model: nn.Module, images: ImageSource, *, layers: Sequence[in
         grids.append(grid)
 
     run(model, images, batch_size, device, progress, each)
-    return AttentionMaps(torch.cat(found).numpy(), wanted, (grids[0].rows, grids[0].columns), grids[0].prefix)
+    return AttentionMaps(in_order(found).numpy(), wanted, (grids[0].rows, grids[0].columns), grids[0].prefix)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -100,6 +102,7 @@ class AttentionRollout:
         return plots.images(list(self.maps), [str(i) for i in range(len(self.maps))], axes=axes)
 
 
+@together
 def attention_rollout(model: nn.Module, images: ImageSource, *, identity: bool = True, batch_size: int = 16,
                       device: str | torch.device | None = None, progress: bool = True) -> AttentionRollout:
     """Attention averaged over heads and multiplied over layers, from the class token (else all patches) to the patches.
@@ -128,4 +131,4 @@ def attention_rollout(model: nn.Module, images: ImageSource, *, identity: bool =
         found.append((shares / shares.sum(-1, keepdim=True)).reshape(len(x), grid.rows, grid.columns).cpu())
 
     run(model, images, batch_size, device, progress, each)
-    return AttentionRollout(torch.cat(found).numpy(), identity)
+    return AttentionRollout(in_order(found).numpy(), identity)

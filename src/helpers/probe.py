@@ -20,6 +20,7 @@ from torch.nn.functional import one_hot
 from . import plots
 from .device import float64_device, full_precision, pick_device
 from .images import with_progress
+from .shards import current, in_order, largest, of_each, over_all, together
 
 RIDGES = 2.0 ** torch.arange(-10, 21, 2, dtype=torch.float64)
 _CHUNK_BYTES = 8 << 20  # of features, and of fitted values, held at one time
@@ -57,29 +58,35 @@ class Probe:
         return plots.lines(curves, x=r"$t$", y="%", ax=ax)
 
 
+@together
 def probe(train_x: Any, train_y: Any, test_x: Any, test_y: Any, *, ridge: float | str = "auto",
           shots: int | None = None, device: str | torch.device | None = None, progress: bool = True) -> Probe:
     """Linear probes in closed form on features [n, D], or [n, ..., D] for one probe per token, layer, …; labels [n].
 
     `ridge` is λ, or "auto": for each probe the one with the best leave-one-out accuracy. `shots` keeps the first so
-    many examples of every class.
+    many examples of every class. Inside `sharded()` every process passes its own examples, and the result is that of
+    all of them together, those of process 0 first.
 
     >>> x = features(vit, images, "blocks.5")[:, 1:]
     >>> probe(x[:40], images.labels[:40], x[40:], images.labels[40:]).accuracy.shape
     (64,)
     """
     train_x, train_y, test_x, test_y = (torch.as_tensor(v) for v in (train_x, train_y, test_x, test_y))
-    classes = _check(train_x, train_y, test_x, test_y)
+    _check_fit(train_x, train_y, test_x, test_y)
+    all_y, all_test_y = (in_order([y.cpu()]) for y in (train_y, test_y))
+    classes = _check_classes(all_y, all_test_y)
+    _refuse_the_same_examples(train_x)
     if shots is not None:
-        keep = _first_of_each(train_y, classes, shots)
-        train_x, train_y = train_x[keep], train_y[keep]
+        keep = _first_of_each(all_y, classes, shots)
+        all_y, keep = all_y[keep], _own(keep, len(train_y))
+        train_x, train_y = train_x[keep.to(train_x.device)], train_y[keep.to(train_y.device)]
     candidates = RIDGES if ridge == "auto" else torch.tensor([_positive(ridge)], dtype=torch.float64)
     place = float64_device(pick_device(device))
-    train_y, test_y = (torch.searchsorted(classes, y.contiguous()) for y in (train_y, test_y))
+    train_y, test_y = (torch.searchsorted(classes, y.cpu().contiguous()) for y in (train_y, test_y))
     train_y, order = train_y.sort(stable=True)  # class after class, as `Ridge` wants them
     shape, width = train_x.shape[1:-1], train_x.shape[-1]
-    train_x, test_x = train_x.reshape(len(train_x), -1, width), test_x.reshape(len(test_x), -1, width)
-    step = max(1, _CHUNK_BYTES // (4 * len(train_x) * max(width, len(classes) * len(candidates))))  # probes at a time
+    train_x, test_x = (x.reshape(len(x), shape.numel(), width) for x in (train_x, test_x))
+    step = max(1, _CHUNK_BYTES // (4 * len(all_y) * max(width, len(classes) * len(candidates))))  # probes at a time
     with full_precision(place):
         chunks = (_probes_first(part.index_select(0, order.to(part.device)), place) for part in train_x.split(step, 1))
         parts = [_fit_and_test(a, train_y.to(place), _probes_first(b, place), test_y.to(place), candidates.to(place))
@@ -87,7 +94,7 @@ def probe(train_x: Any, train_y: Any, test_x: Any, test_y: Any, *, ridge: float 
                                  strict=True)]
     accuracy, chosen, held_out = (torch.cat(values, dim=-1).cpu() for values in zip(*parts, strict=True))
     return Probe(accuracy.reshape(shape).numpy(), chosen.reshape(shape).numpy(), held_out.reshape(-1, *shape).numpy(),
-                 candidates.numpy(), len(train_y), len(test_y), len(classes))
+                 candidates.numpy(), len(all_y), len(all_test_y), len(classes))
 
 
 def _probes_first(x: Tensor, device: torch.device) -> Tensor:
@@ -97,32 +104,38 @@ def _probes_first(x: Tensor, device: torch.device) -> Tensor:
 
 def _fit_and_test(x: Tensor, y: Tensor, test_x: Tensor, test_y: Tensor, ridges: Tensor) -> tuple[Tensor, ...]:
     """[t, n, D] and [t, m, D] → accuracy [t], chosen λ [t], leave-one-out accuracy [λ, t]."""
-    mean = x.mean(1, keepdim=True)
+    n = over_all(x.shape[1])
+    mean = (over_all(x.sum(1, keepdim=True, dtype=torch.float64)) / n).to(x.dtype)
     solver = Ridge(torch.sub(x, mean, out=x.new_empty(x.shape)), y)  # contiguous, unlike x: products are faster so
-    together = max(1, _CHUNK_BYTES // (4 * x.shape[0] * x.shape[1] * len(solver.mean)))
-    held_out = torch.cat([solver.held_out_accuracy(part) for part in ridges.split(together)])
+    at_once = max(1, _CHUNK_BYTES // (4 * x.shape[0] * n * len(solver.mean)))
+    held_out = torch.cat([solver.held_out_accuracy(part) for part in ridges.split(at_once)])
     best = ridges[len(ridges) - 1 - held_out.flip(0).argmax(0)]  # the largest λ among equals
     weights = solver.weights(best).to(x.dtype).mT  # [t, K, D]
     scores = weights @ test_x.mT + (solver.mean.to(x.dtype)[:, None] - weights @ mean.mT)  # [t, K, m]
     if not scores.isfinite().all():
         raise ValueError("test: features contain NaN or Inf")
-    return (scores.argmax(1) == test_y).double().mean(-1), best, held_out
+    right = (scores.argmax(1) == test_y).sum(-1, dtype=torch.float64)
+    return over_all(right) / over_all(len(test_y)), best, held_out
 
 
 class Ridge:
     """Ridge regressions on t matrices of centred features [t, n, D], standardised here; for any λ.
 
-    Labels [n] are 0, …, K − 1 in ascending order, so that the examples of a class are a slice.
+    Labels [n] are 0, …, K − 1 in ascending order, so that the examples of a class are a slice. Means, covariances and
+    class sums are those of all processes; the dual form needs all examples in one place.
     """
 
     def __init__(self, x: Tensor, y: Tensor, dual: bool | None = None) -> None:
-        targets = 2.0 * one_hot(y).double() - 1  # [n, K]
-        self.n, self.mean = len(y), targets.mean(0)
-        ends = y.bincount().cumsum(0).cpu().tolist()
+        classes = largest(int(y.max()) + 1 if len(y) else 0)
+        counts = y.bincount(minlength=classes)
+        ends = counts.cumsum(0).cpu().tolist()
         self.members = [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
-        self.dual = x.shape[1] < x.shape[2] if dual is None else dual
-        product = None if self.dual else _self_product(x)
-        variance = x.double().square().mean(1) if product is None else product.diagonal(dim1=1, dim2=2) / x.shape[1]
+        counts = over_all(counts)
+        self.n = int(counts.sum())
+        self.mean = 2 * counts.double() / self.n - 1  # of the targets ±1, [K]
+        self.dual = x.shape[1] < x.shape[2] and current().size == 1 if dual is None else dual
+        product = None if self.dual else over_all(_self_product(x))
+        variance = x.double().square().mean(1) if product is None else product.diagonal(dim1=1, dim2=2) / self.n
         if not variance.isfinite().all():
             raise ValueError("train: features contain NaN or Inf")
         scale = torch.where(variance > 0, variance, 1.0).rsqrt()[..., None]  # [t, D, 1]; constant features stay zero
@@ -131,13 +144,13 @@ class Ridge:
             self.s, vectors = torch.linalg.eigh(_self_product(x.mT))
             self.to_weights = scale * (x.mT.double() @ vectors)  # [t, D, r]
             self.basis = vectors.to(x.dtype)  # B [t, n, r]
-            self.projected = vectors.mT @ (targets - self.mean)  # BᵀT [t, r, K]
+            self.projected = vectors.mT @ (2.0 * one_hot(y).double() - 1 - self.mean)  # BᵀT [t, r, K]
         else:
             self.s, vectors = torch.linalg.eigh(scale * product * scale.mT)
             self.to_weights = scale * vectors
             self.basis = x @ self.to_weights.to(x.dtype)
             class_sums = torch.stack([x[:, members].sum(1) for members in self.members], dim=-1)
-            self.projected = self.to_weights.mT @ (2 * class_sums.double())  # XᵀT: the features sum to zero
+            self.projected = self.to_weights.mT @ (2 * over_all(class_sums.double()))  # XᵀT: the features sum to zero
         self.s = self.s.clamp_min(0)  # [t, r]
 
     def weights(self, ridge: Tensor) -> Tensor:
@@ -155,7 +168,7 @@ class Ridge:
             own[..., members] = fitted[:, c, :, members]
             fitted[:, c, :, members] = -torch.inf
         leverage = g.to(self.basis.dtype) @ self.basis.square().mT + 1 / self.n
-        return (own - fitted.amax(1) > 2 * leverage).double().mean(-1).T
+        return over_all((own - fitted.amax(1) > 2 * leverage).sum(-1, dtype=torch.float64)).T / self.n
 
 
 def _self_product(x: Tensor, rows: int = 1024) -> Tensor:
@@ -166,8 +179,8 @@ def _self_product(x: Tensor, rows: int = 1024) -> Tensor:
     return total
 
 
-def _check(train_x: Tensor, train_y: Tensor, test_x: Tensor, test_y: Tensor) -> Tensor:
-    """The classes, once features and labels are known to fit together."""
+def _check_fit(train_x: Tensor, train_y: Tensor, test_x: Tensor, test_y: Tensor) -> None:
+    """Refuse features and labels that do not fit together."""
     for what, x, y in (("train", train_x, train_y), ("test", test_x, test_y)):
         if x.dim() < 2 or y.dim() != 1 or len(x) != len(y):
             raise ValueError(f"{what}: features {tuple(x.shape)} and labels {tuple(y.shape)} do not fit; expected "
@@ -176,13 +189,31 @@ def _check(train_x: Tensor, train_y: Tensor, test_x: Tensor, test_y: Tensor) -> 
             raise ValueError(f"{what}: there are no examples")
     if train_x.shape[1:] != test_x.shape[1:]:
         raise ValueError(f"train features {tuple(train_x.shape)} and test features {tuple(test_x.shape)} do not fit")
+
+
+def _check_classes(train_y: Tensor, test_y: Tensor) -> Tensor:
+    """The classes, once it is known that the labels of all processes can be told apart and tested."""
     classes = train_y.unique()
     if len(classes) < 2:
         raise ValueError("the training labels hold one class only: there is nothing to tell apart")
-    unknown = test_y[~torch.isin(test_y, classes.to(test_y.device))].unique().tolist()
+    unknown = test_y[~torch.isin(test_y, classes)].unique().tolist()
     if unknown:
         raise ValueError(f"test labels {unknown[:5]} do not occur in training")
     return classes
+
+
+def _refuse_the_same_examples(x: Tensor) -> None:
+    """Several processes that pass the same examples would count them several times."""
+    marks = of_each(float(x[..., 0].sum(dtype=torch.float64)))
+    if len(marks) > 1 and (marks == marks[0]).all():
+        raise ValueError("every process passed the same examples: each must pass its own, those of "
+                         "features(…, gather=False) and shard.own(labels)")
+
+
+def _own(chosen: Tensor, n: int) -> Tensor:
+    """Of indices into the examples of all processes, this process's, counted from its own first example (it has n)."""
+    before = int(of_each(n)[: current().rank].sum())
+    return chosen[(chosen >= before) & (chosen < before + n)] - before
 
 
 def _first_of_each(labels: Tensor, classes: Tensor, shots: int) -> Tensor:

@@ -23,6 +23,7 @@ from . import plots
 from .advice import warn
 from .device import borrowed, pick_device
 from .images import ImageSource, feed
+from .shards import over_all, together
 from .skip import branches
 from .taps import Tap, feature_map, find, tapped
 
@@ -100,6 +101,7 @@ class ReceptiveField:
         return plots.images([np.sqrt(m) for m in self.maps], self.layers, axes=axes)
 
 
+@together
 def receptive_field(model: nn.Module, images: ImageSource, layers: Sequence[str] | str | None = None, *,
                     channels: int | None = None, before_skip: bool = False, batch_size: int = 8,
                     device: str | torch.device | None = None, progress: bool = True) -> ReceptiveField:
@@ -128,6 +130,7 @@ def receptive_field(model: nn.Module, images: ImageSource, layers: Sequence[str]
             for total, (_, centre), pick in zip(totals, centres, picks, strict=True):
                 total += _pull_back(centre, x, pick, at_once)
             n += len(x)
+    totals, n = over_all(totals), over_all(n)
     for tap, total in zip(wanted, totals, strict=True):
         if not total.isfinite().all():
             raise ValueError(f"NaN or Inf in the gradients of {tap.name!r}")

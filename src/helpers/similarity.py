@@ -17,6 +17,7 @@ from torch import Tensor
 
 from .advice import warn
 from .device import float64_device, full_precision
+from .shards import largest, over_all
 
 SMALLEST_BATCH = 4  # HSIC₁ divides by n − 3
 _CHUNK_BYTES = 2 << 20  # features are centred and multiplied in slices that fit a cache; no second copy of a layer
@@ -146,6 +147,11 @@ class HSICSums:
         self.hsic += (triangles @ triangles.T) * (2 / (n * (n - 3)))
         self.n_images += n
         self.batch_size = max(self.batch_size, n)
+
+    def add_up(self) -> None:
+        """The sums of all processes, when there are several."""
+        self.hsic, self.scale, self.n_images = over_all(self.hsic), over_all(self.scale), over_all(self.n_images)
+        self.batch_size = largest(self.batch_size)
 
     def defined(self) -> Tensor:
         """Which layers have a CKA [L]; those that are the same for all images have none, and a warning names them."""

@@ -22,6 +22,7 @@ from torch import Tensor, nn
 from . import plots
 from .device import borrowed, float64_device, pick_device
 from .images import ImageSource, feed
+from .shards import over_all, together
 from .taps import Order, Place, Tap, block_taps, is_transformer, outer_blocks, tapped, trace
 
 
@@ -148,6 +149,7 @@ class NormRatio:
         return plots.lines(curves, x=r"$\ell$", y=r"$\|z\| / \|f(z)\|$", ax=ax)
 
 
+@together
 def norm_ratio(model: nn.Module, images: ImageSource, *, batch_size: int = 64,
                device: str | torch.device | None = None, progress: bool = True) -> NormRatio:
     """Norm ratio ‖z‖/‖f(z)‖ and cosines of every residual branch, per token and image, then averaged over images.
@@ -178,6 +180,7 @@ def norm_ratio(model: nn.Module, images: ImageSource, *, batch_size: int = 64,
             with tapped(model, wanted, meet):
                 model(x)
             n += len(x)
+    sums, n = {k: over_all(sums[k]) for k in sorted(sums)}, over_all(n)
     members = {b.kind: [k for k, other in enumerate(found) if other.kind == b.kind] for b in found}
     means = {kind: torch.stack([sums[k] for k in ks], dim=1).cpu().numpy() / n for kind, ks in members.items()}
     ratio, cosine_sum, cosine_branch = ({kind: views[v] for kind, views in means.items()} for v in range(3))
