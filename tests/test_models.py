@@ -91,6 +91,11 @@ def test_an_unreachable_hub_names_the_lab_model_of_the_same_role(monkeypatch):
         load_model("resnet", scale="paper")
 
 
+def test_every_lab_twin_is_a_run_of_the_lab():
+    assert {entry.lab_twin for entry in models.PAPER.values()} | set(models.SAME_PART) <= set(lab.recipes())
+    assert set(models.SAME_PART.values()) <= set(models.PAPER)
+
+
 def test_paper_scale_takes_the_same_names():
     model = load_model("vit_cls", scale="paper", trained=False)
     assert model.patch_embed.patch_size == (16, 16) and len(model.blocks) == 12

@@ -33,9 +33,9 @@ PAPER = {
     "vit_b16_in1k": Entry("ViT-B/16, ImageNet only", "vit_base_patch16_224.augreg_in1k", "vit_cls_10"),
     "vit_b32": Entry("ViT-B/32, large data", "vit_base_patch32_224.augreg_in21k", "vit_cls"),
     "vit_b32_in1k": Entry("ViT-B/32, ImageNet only", "vit_base_patch32_224.augreg_in1k", "vit_cls_10"),
-    "vit_l16": Entry("ViT-L/16, large data", "vit_large_patch16_224.augreg_in21k", "vit_large"),
+    "vit_l16": Entry("ViT-L/16, large data", "vit_large_patch16_224.augreg_in21k", "vit_large_100"),
     "vit_l16_in1k": Entry("ViT-L/16, ImageNet only (DeiT III)", "deit3_large_patch16_224.fb_in1k", "vit_large_10"),
-    "vit_h14": Entry("ViT-H/14, large data", "vit_huge_patch14_224.orig_in21k", "vit_large"),
+    "vit_h14": Entry("ViT-H/14, large data", "vit_huge_patch14_224.orig_in21k", "vit_large_100"),
     "vit_h14_in1k": Entry("ViT-H/14, ImageNet only (DeiT III)", "deit3_huge_patch14_224.fb_in1k", "vit_large_10"),
     "vit_s16": Entry("small ViT, large data", "vit_small_patch16_224.augreg_in21k", "vit_cls"),
     "vit_s16_in1k": Entry("small ViT, ImageNet only", "vit_small_patch16_224.augreg_in1k", "vit_cls_10"),
@@ -52,7 +52,7 @@ PAPER = {
 
 # At paper scale a lab name stands for the public network that plays the same part, so a notebook's cell stays as it is.
 SAME_PART = {"vit_cls": "vit_b16", "resnet": "resnet50_bit", "vit_gap": "vit_relpos_gap", "mixer": "mixer_b16",
-             "hybrid": "hybrid_b16", "vit_large": "vit_l16", "vit_masked": "vit_b16_mae"}
+             "hybrid": "hybrid_b16", "vit_large_100": "vit_l16", "vit_masked": "vit_b16_mae"}
 
 
 def load_model(name: str, *, scale: str = "lab", trained: bool = True, weights: str | Path | None = None,
