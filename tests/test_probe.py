@@ -44,7 +44,8 @@ def test_equals_scikit_learn(n, width, ridge, dtype):
     result = probe(x.to(dtype), y, test_x.to(dtype), test_y, ridge=ridge)
     for t in range(4):
         scores = sklearn_scores(x[:, t].numpy().astype(float), y.numpy(), test_x[:, t].numpy().astype(float), ridge)
-        assert result.accuracy[t] == pytest.approx((scores.argmax(1) == test_y.numpy()).mean())
+        assert (result.correct[:, t] == (scores.argmax(1) == test_y.numpy())).all()
+        assert result.accuracy[t] == pytest.approx(result.correct[:, t].mean())
     assert (result.ridge == ridge).all() and result.accuracy.shape == (4,)
 
 

@@ -33,6 +33,7 @@ class Probe:
     accuracy: np.ndarray  #: [...]
     ridge: np.ndarray  #: [...], the λ that was used
     held_out: np.ndarray  #: [λ, ...], leave-one-out accuracy on the training examples
+    correct: np.ndarray  #: [n_test, ...] of booleans: which test examples were classified rightly, for intervals
     ridges: np.ndarray  #: [λ], the candidates
     n_train: int
     n_test: int
@@ -92,9 +93,11 @@ def probe(train_x: Any, train_y: Any, test_x: Any, test_y: Any, *, ridge: float 
         parts = [_fit_and_test(a, train_y.to(place), _probes_first(b, place), test_y.to(place), candidates.to(place))
                  for a, b in zip(with_progress(chunks, train_x.shape[1], progress, "probes"), test_x.split(step, 1),
                                  strict=True)]
-    accuracy, chosen, held_out = (torch.cat(values, dim=-1).cpu() for values in zip(*parts, strict=True))
-    return Probe(accuracy.reshape(shape).numpy(), chosen.reshape(shape).numpy(), held_out.reshape(-1, *shape).numpy(),
-                 candidates.numpy(), len(all_y), len(all_test_y), len(classes))
+    correct, chosen, held_out = (torch.cat(values, dim=-1).cpu() for values in zip(*parts, strict=True))
+    correct = in_order([correct])
+    return Probe(correct.double().mean(0).reshape(shape).numpy(), chosen.reshape(shape).numpy(),
+                 held_out.reshape(-1, *shape).numpy(), correct.reshape(-1, *shape).numpy(), candidates.numpy(),
+                 len(all_y), len(all_test_y), len(classes))
 
 
 def _probes_first(x: Tensor, device: torch.device) -> Tensor:
@@ -103,7 +106,7 @@ def _probes_first(x: Tensor, device: torch.device) -> Tensor:
 
 
 def _fit_and_test(x: Tensor, y: Tensor, test_x: Tensor, test_y: Tensor, ridges: Tensor) -> tuple[Tensor, ...]:
-    """[t, n, D] and [t, m, D] → accuracy [t], chosen λ [t], leave-one-out accuracy [λ, t]."""
+    """[t, n, D] and [t, m, D] → who of the tested is right [m, t], chosen λ [t], leave-one-out accuracy [λ, t]."""
     n = over_all(x.shape[1])
     mean = (over_all(x.sum(1, keepdim=True, dtype=torch.float64)) / n).to(x.dtype)
     solver = Ridge(torch.sub(x, mean, out=x.new_empty(x.shape)), y)  # contiguous, unlike x: products are faster so
@@ -114,8 +117,7 @@ def _fit_and_test(x: Tensor, y: Tensor, test_x: Tensor, test_y: Tensor, ridges: 
     scores = weights @ test_x.mT + (solver.mean.to(x.dtype)[:, None] - weights @ mean.mT)  # [t, K, m]
     if not scores.isfinite().all():
         raise ValueError("test: features contain NaN or Inf")
-    right = (scores.argmax(1) == test_y).sum(-1, dtype=torch.float64)
-    return over_all(right) / over_all(len(test_y)), best, held_out
+    return (scores.argmax(1) == test_y).mT, best, held_out
 
 
 class Ridge:

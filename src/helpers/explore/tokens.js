@@ -28,7 +28,7 @@ const STRINGS = {
     lead: { similarity: place => `토큰 ${place}: 입력 패치와 비교한 결과이다.`, probe: place => `토큰 ${place} 하나로 학습한 선형 프로브의 정확도이다.` },
     similarityOf: v => `${v.name}, ${v.layer}: 자기 패치와의 CKA는 ${v.own}, 다른 패치와는 평균 ${v.others}이고, ` +
       `가장 비슷한 패치는 ${v.hit ? "자기 패치인 " : ""}${v.best}이다.`,
-    probeOf: v => `${v.name}, 층 ${v.layer}(0–${v.last} 가운데): 테스트 이미지의 ${v.token}를 맞힌다${v.lines}.`,
+    probeOf: v => `${v.name}, 층 ${v.layer}(0–${v.last} 가운데): 시험 이미지의 ${v.token}를 맞힌다${v.lines}.`,
     lines: list => `(${list.map(([name, value]) => `${name} ${value}`).join(", ")})`,
     hits: (hits, count) => `${count}개 모델 가운데 ${hits}개에서 자기 패치가 가장 비슷하다.`,
     alone: "토큰 하나가 모든 토큰의 평균만큼 맞힌다면 토큰마다 클래스가 담겨 있는 것이다.",
