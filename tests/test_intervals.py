@@ -7,7 +7,7 @@ import torch
 
 from helpers import cka, load_images, load_model
 from helpers.claims import report
-from helpers.intervals import Interval, bootstrap, over_parts
+from helpers.intervals import Interval, bootstrap, jackknife, over_parts
 
 
 def test_over_parts_is_students_interval_of_the_parts():
@@ -31,6 +31,23 @@ def test_parts_of_a_dataset_are_disjoint_balanced_and_complete():
     assert sorted(i for part in seen for i in part) == list(range(100))
     for part in seen:
         assert images.labels[part].bincount(minlength=10).tolist() == [2] * 10
+
+
+def test_jackknife_of_a_mean_is_the_interval_over_parts():
+    values = torch.randn(50, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    parts = [values[torch.arange(50) // 10 == i] for i in range(5)]
+    mean = lambda chosen: torch.cat(chosen).mean()
+    got, want = jackknife(mean, parts), over_parts(lambda part: part.mean(), values, 5)
+    np.testing.assert_allclose([got.value, got.low, got.high], [want.value, want.low, want.high], rtol=1e-9)
+
+
+def test_jackknife_takes_its_value_from_all_parts():
+    got = jackknife(lambda chosen: {"largest": max(chosen), "how many": len(chosen)}, [1.0, 2.0, 6.0])
+    assert got["largest"].value == 6 and got["how many"] == Interval(3, 3, 3)
+    error = np.sqrt(2 / 3 * np.sum((np.array([6, 6, 2]) - 14 / 3) ** 2))
+    assert got["largest"].high - 6 == pytest.approx(scipy.stats.t.ppf(0.975, 2) * error)
+    with pytest.raises(ValueError, match="1 parts are too few"):
+        jackknife(len, [0])
 
 
 def test_bootstrap_holds_the_truth_about_as_often_as_it_says():

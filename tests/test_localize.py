@@ -67,6 +67,18 @@ def test_convolutional_layers_and_pooling_to_a_coarser_grid(resnet, images):
     assert coarse.maps[6, 3, 0] == pytest.approx(expected, abs=1e-6)
 
 
+def test_several_layers_in_one_pass_are_those_measured_one_by_one(vit, resnet, images):
+    together = localization(vit, images, ["blocks.2", "blocks.0"], batch_size=8)
+    assert list(together) == ["blocks.0", "blocks.2"]
+    for name, result in together.items():
+        assert result.layer == name and result.n_images == 24
+        assert np.array_equal(result.maps, localization(vit, images, name, batch_size=8).maps)
+    pooled = localization(resnet, images, ["layer1.0", "layer2.0"], grid=(4, 4))
+    assert {result.grid for result in pooled.values()} == {(4, 4)}
+    unpooled = localization(resnet, images, ["layer1.0", "layer2.0"])
+    assert {name: result.grid for name, result in unpooled.items()} == {"layer1.0": (8, 8), "layer2.0": (4, 4)}
+
+
 def test_an_in_place_operation_after_the_layer_does_not_matter(resnet, images):
     before = localization(resnet, images, "layer1.0.bn1").maps
     resnet.layer1[0].act1 = nn.ReLU(inplace=False)
@@ -79,8 +91,20 @@ def test_scores_of_maps_that_are_known():
     rim = identity.border.astype(float)
     framed = Localization(np.outer(rim, rim).reshape(9, 3, 3), "layer", 10)
     assert framed.edge == 1 and framed.border.sum() == 8
+    assert framed.others[4] == 0 and framed.others[0] == 7 / 8
+    rim = Localization(np.zeros((16, 4, 4)), "layer", 10).border
+    outwards = Localization(np.outer(~rim, rim).astype(float).reshape(16, 4, 4), "layer", 10)
+    assert outwards.inner_edge == 1 and outwards.edge == 0
     flat = Localization(np.full((4, 2, 2), 0.5), "layer", 10)
     assert flat.contrast == 0 and np.isnan(flat.edge) and flat.hit_rate == 0.25  # no interior: all tokens count
+
+
+def test_steps_lead_from_the_own_patch_to_the_best_one():
+    maps = np.zeros((12, 3, 4))
+    maps[5, 2, 3] = maps[6, 1, 2] = maps[11, 0, 0] = 1  # (1, 1) → (2, 3), (1, 2) → itself, (2, 3) → (0, 0)
+    found = Localization(maps, "layer", 10)
+    assert found.steps[[5, 6, 11]].tolist() == [[1, 2], [0, 0], [-2, -3]]
+    assert found.hits[6] and not found.hits[5] and found.hit_rate == 0.5
 
 
 def test_constant_patches_are_nan_and_named(vit, images):

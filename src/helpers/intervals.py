@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,6 +51,30 @@ def _student(values: list[Any]) -> Interval:
     mean = numbers.mean().item()
     half = student_t.ppf(0.975, len(numbers) - 1) * numbers.std().item() / math.sqrt(len(numbers))
     return Interval(mean, mean - half, mean + half)
+
+
+def jackknife(measure: Callable[[list[Any]], Any], parts: Sequence[Any]) -> Any:
+    """`measure` on the results of all parts of the images, then without each in turn → Interval, or one for each name.
+
+    For a measure that depends on the number of images, such as which of many noisy values is the largest: the value is
+    that of all images together. For the mean of the parts the interval is the one of `over_parts`.
+    """
+    k = len(parts)
+    if k < 2:
+        raise ValueError(f"{k} parts are too few: leave-one-out needs at least two.")
+    together = measure(list(parts))
+    without = [measure([*parts[:i], *parts[i + 1 :]]) for i in range(k)]
+    if isinstance(together, dict):
+        return {name: _leave_one_out(together[name], [one[name] for one in without]) for name in together}
+    return _leave_one_out(together, without)
+
+
+def _leave_one_out(value: Any, without: list[Any]) -> Interval:
+    numbers = torch.tensor([float(one) for one in without], dtype=torch.float64)
+    k = len(numbers)
+    error = math.sqrt((k - 1) / k * (numbers - numbers.mean()).square().sum().item())
+    half = student_t.ppf(0.975, k - 1) * error
+    return Interval(float(value), float(value) - half, float(value) + half)
 
 
 def bootstrap(values: Any, statistic: Callable[[Tensor], Any] = torch.mean, draws: int = 1000,

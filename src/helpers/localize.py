@@ -58,9 +58,21 @@ class Localization:
         return np.diagonal(self._flat()).copy()
 
     @property
+    def others(self) -> np.ndarray:
+        """Mean CKA of each token with all other patches [tokens]."""
+        return np.nanmean(self._without_own(), axis=1)
+
+    @property
+    def steps(self) -> np.ndarray:
+        """Rows down and columns right from each token's own patch to its most similar one [tokens, 2]."""
+        best = np.nan_to_num(self._flat(), nan=-np.inf).argmax(1)
+        places = np.divmod([best, np.arange(len(self.maps))], self.grid[1])
+        return np.stack([found - own for found, own in places], axis=1)
+
+    @property
     def hits(self) -> np.ndarray:
         """Whether a token's most similar patch is its own, [tokens] of booleans."""
-        return np.nan_to_num(self._flat(), nan=-np.inf).argmax(1) == np.arange(len(self.maps))
+        return (self.steps == 0).all(1)
 
     @property
     def hit_rate(self) -> float:
@@ -71,19 +83,27 @@ class Localization:
     @property
     def contrast(self) -> float:
         """CKA with the own patch minus the mean over all others, averaged over tokens."""
-        others = self._flat().copy()
-        np.fill_diagonal(others, np.nan)
-        return float(np.nanmean(self.own - np.nanmean(others, axis=1)))
+        return float(np.nanmean(self.own - self.others))
 
     @property
     def edge(self) -> float:
         """For tokens on the rim: mean CKA with other rim patches minus with interior patches (NaN without interior)."""
+        return self._edge(self.border)
+
+    @property
+    def inner_edge(self) -> float:
+        """For interior tokens: mean CKA with rim patches minus with other interior patches (NaN without interior)."""
+        return self._edge(~self.border)
+
+    def _edge(self, tokens: np.ndarray) -> float:
+        others, rim = self._without_own()[tokens], self.border
+        return float("nan") if rim.all() else float(np.nanmean(others[:, rim]) - np.nanmean(others[:, ~rim]))
+
+    def _without_own(self) -> np.ndarray:
+        """All maps as rows [tokens, patches], NaN at the own patch."""
         others = self._flat().copy()
         np.fill_diagonal(others, np.nan)
-        rim = self.border
-        if rim.all():
-            return float("nan")
-        return float(np.nanmean(others[np.ix_(rim, rim)]) - np.nanmean(others[np.ix_(rim, ~rim)]))
+        return others
 
     def _flat(self) -> np.ndarray:
         return self.maps.reshape(len(self.maps), -1)
@@ -104,44 +124,65 @@ class Localization:
 
 
 @together
-def localization(model: nn.Module, images: ImageSource, layer: str, grid: tuple[int, int] | None = None, *,
-                 batch_size: int = 128, device: str | torch.device | None = None, progress: bool = True
-                 ) -> Localization:
+def localization(model: nn.Module, images: ImageSource, layer: str | Sequence[str],
+                 grid: tuple[int, int] | None = None, *, batch_size: int = 128,
+                 device: str | torch.device | None = None, progress: bool = True) -> Any:
     """CKA of every token of `layer` with every patch of the input, cut into the token grid.
 
-    With `grid` the layer is first average-pooled to that many rows and columns: for early layers of a ResNet.
+    With `grid` the layer is first average-pooled to that many rows and columns: for early layers of a ResNet. Several
+    layers, one pass: a dictionary name → Localization, in execution order.
 
     >>> localization(vit, images, "blocks.5").maps.shape
     (64, 8, 8)
     """
-    place = pick_device(device)
-    sums: HSICSums | None = None
+    place, names = pick_device(device), [layer] if isinstance(layer, str) else list(layer)
     wanted: list[Tap] = []
+    sums: list[_TokensAndPatches] = []
     with borrowed(model, place), torch.no_grad():
         for x in feed(model, images, batch_size, place, progress, smallest=SMALLEST_BATCH):
-            wanted = wanted or find(model, [layer], x)
-            tokens = _tokens(model, x, wanted, grid)
-            patches = _patches(_raw_pixels(x, model), tokens.shape[-2], tokens.shape[-1])
-            if sums is None:
-                names = [f"{kind} ({r}, {c})" for kind in (f"{layer}, token", "input, patch")
-                         for r in range(tokens.shape[-2]) for c in range(tokens.shape[-1])]
-                sums = HSICSums(names, place)
-            with sums.minibatch(len(x)) as see:
-                for i, features in enumerate([*tokens.flatten(2).unbind(-1), *patches.flatten(2).unbind(-1)]):
-                    see(i, features)
-    assert sums is not None  # an empty source has raised before
-    sums.add_up()
-    n = len(sums.names) // 2
-    return Localization(sums.cka()[:n, n:].reshape(n, *tokens.shape[-2:]).numpy(), layer, sums.n_images)
+            wanted = wanted or find(model, names, x)
+            sums = sums or [_TokensAndPatches(tap.name, grid) for tap in wanted]
+            _see(model, x, wanted, sums)
+    found = {one.layer: one.result() for one in sums}
+    return found[layer] if isinstance(layer, str) else found
 
 
-def _tokens(model: nn.Module, x: Tensor, wanted: list[Tap], grid: tuple[int, int] | None) -> Tensor:
-    """The layer's features as a map [n, C, rows, columns], pooled to `grid` if that is given."""
-    kept: list[Tensor] = []
-    copy = lambda _, features: kept.append(feature_map(features, model, x, wanted[0].name).clone())
-    with tapped(model, wanted, copy):
+def _see(model: nn.Module, x: Tensor, wanted: list[Tap], sums: list[_TokensAndPatches]) -> None:
+    """One minibatch through the model; every wanted layer is compared with the input as soon as it is computed."""
+    with tapped(model, wanted, lambda i, features: sums[i].add(features, x, model)):
         model(x)
-    return kept[0] if grid is None else F.adaptive_avg_pool2d(kept[0], grid)
+
+
+class _TokensAndPatches:
+    """HSIC of the tokens of one layer and the patches of the input, summed over minibatches."""
+
+    def __init__(self, layer: str, grid: tuple[int, int] | None) -> None:
+        self.layer, self.grid = layer, grid
+        self.sums: HSICSums | None = None
+
+    def add(self, features: Tensor, x: Tensor, model: nn.Module) -> None:
+        """One minibatch: what the layer gives for the images x [n, C, H, W]."""
+        tokens = feature_map(features, model, x, self.layer)
+        tokens = tokens if self.grid is None else F.adaptive_avg_pool2d(tokens, self.grid)
+        self.grid = (tokens.shape[-2], tokens.shape[-1])
+        patches = _patches(_raw_pixels(x, model), *self.grid)
+        self.sums = self.sums or HSICSums(self._names(), x.device)
+        with self.sums.minibatch(len(x)) as see:
+            for i, one in enumerate([*tokens.flatten(2).unbind(-1), *patches.flatten(2).unbind(-1)]):
+                see(i, one)
+
+    def _names(self) -> list[str]:
+        assert self.grid is not None
+        return [f"{kind} ({row}, {column})" for kind in (f"{self.layer}, token", "input, patch")
+                for row, column in np.ndindex(*self.grid)]
+
+    def result(self) -> Localization:
+        """The maps of all minibatches, those of other processes included."""
+        assert self.sums is not None and self.grid is not None  # an empty source has raised before
+        self.sums.add_up()
+        n = len(self.sums.names) // 2
+        maps = self.sums.cka()[:n, n:].reshape(n, *self.grid)
+        return Localization(maps.numpy(), self.layer, self.sums.n_images)
 
 
 def _raw_pixels(x: Tensor, model: nn.Module) -> Tensor:
