@@ -85,7 +85,7 @@ class Overview(Outline):
     """Some claims by chapter with their verdicts. A kernel has not run the other chapters: the book fills it in."""
 
     def _repr_html_(self) -> str:
-        rows = [(claim(id), None) for id in self.ids]
+        rows: list[tuple[dict, dict | None]] = [(claim(id), None) for id in self.ids]
         return "".join(f'<div class="bi" lang="{lang}">{overview_html(rows, lang)}</div>' for lang in LANGUAGES)
 
 

@@ -6,7 +6,9 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import Any, SupportsFloat
+
+import torch
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class Feedback:
 
 RIGHT = Feedback(True, "Right.", "맞았다.")
 Check = Callable[[Any], Feedback]
-Slip = tuple[float, str, str]  # the value a slip leads to, and what it was, in English and in Korean
+Slip = tuple[SupportsFloat, str, str]  # the value a slip leads to, and what it was, in English and in Korean
 CHECKS: dict[str, Check] = {}
 
 
@@ -54,7 +56,13 @@ def call(answer: Callable, *arguments: Any) -> Any:
     return got
 
 
-def compare(got: Any, want: float, slips: Sequence[Slip], hint: tuple[str, str], tolerance: float = 1e-9) -> Feedback:
+def tensor_of(value: Any) -> Any:
+    """The reader's array, list or tensor as a tensor; nothing stays nothing."""
+    return None if value is None else torch.as_tensor(value)
+
+
+def compare(got: Any, want: SupportsFloat, slips: Sequence[Slip], hint: tuple[str, str],
+            tolerance: float = 1e-9) -> Feedback:
     """Is the number right (to a relative tolerance)? Otherwise name the slip that gives it, or the general hint."""
     if isinstance(got, Feedback):
         return got

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from ..attention import Grid
-from .base import Feedback, call, compare, exercise
+from .base import Feedback, Slip, call, compare, exercise
 
 
 @exercise("19.distance")
@@ -24,7 +24,7 @@ def _distance(answer: Callable) -> Feedback:
     raw = (patches * between).sum(1)
     want = _renormalised(patches, between)
     axis = torch.cartesian_prod(torch.arange(side), torch.arange(side)).double() * patch
-    slips = [
+    slips: list[Slip] = [
         (raw.mean(), "the rows no longer sum to 1 without [CLS]; divide each by what is left",
          "[CLS] 토큰을 빼면 행의 합이 1이 되지 않는다. 남은 합으로 행마다 나누어야 한다"),
         (want / patch, "this counts patches; multiply by the width of a patch",

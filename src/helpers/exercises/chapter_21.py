@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import torch
-from torch import Tensor
 
-from .base import Feedback, call, compare, exercise, not_yet
+from .base import Feedback, call, compare, exercise, not_yet, tensor_of
 
 
 @exercise("21.field")
@@ -16,7 +14,7 @@ def _field(answer: Callable) -> Feedback:
     """Compare with the definition on made gradients, then with the usual slips."""
     draw = torch.Generator().manual_seed(21)
     gradients = torch.randn(4, 6, 3, 5, 5, generator=draw, dtype=torch.float64)
-    got = call(lambda g: _tensor(answer(g)), gradients.clone())
+    got = call(lambda g: tensor_of(answer(g)), gradients.clone())
     if isinstance(got, Feedback):
         return got
     if got.shape != (5, 5):
@@ -47,11 +45,6 @@ def _field(answer: Callable) -> Feedback:
     return compare(as_number(got), as_number(gradients.abs().mean(axes)), numbers, (
         "the numbers differ; take the absolute value, then the mean over the first three axes",
         "값이 다르다. 절댓값을 취한 다음 앞의 세 축에 걸쳐 평균해 보자"), tolerance=1e-5)
-
-
-def _tensor(value: Any) -> Tensor | None:
-    """The reader's array, list or tensor as a tensor; nothing stays nothing."""
-    return None if value is None else torch.as_tensor(value)
 
 
 @exercise("21.side")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import torch
 
-from .base import Feedback, call, compare, exercise, not_yet
+from .base import Feedback, call, compare, exercise, not_yet, tensor_of
 
 
 @exercise("22.norm_ratio")
@@ -17,7 +16,7 @@ def _norm_ratio(answer: Callable) -> Feedback:
     draw = torch.Generator().manual_seed(22)
     length = 0.5 + 4 * torch.rand(6, 5, 1, generator=draw)  # tokens of unequal length: the order of averaging matters
     z, f = length * torch.randn(6, 5, 8, generator=draw), torch.randn(6, 5, 8, generator=draw)
-    got = call(lambda z, f: _tensor(answer(z, f)), z.clone(), f.clone())
+    got = call(lambda z, f: tensor_of(answer(z, f)), z.clone(), f.clone())
     if isinstance(got, Feedback):
         return got
     if got.shape != (5,):
@@ -42,11 +41,6 @@ def _norm_ratio(answer: Callable) -> Feedback:
     return compare(by_token(got), by_token((a / b).mean(0)), slips, (
         "the numbers differ; take the length of z and of f over the width, divide, average over images",
         "값이 다르다. z와 f의 길이를 폭 방향으로 구하고, 나누고, 이미지에 걸쳐 평균해 보자"), tolerance=1e-4)
-
-
-def _tensor(value: Any) -> Any:
-    """The reader's array, list or tensor as a tensor; nothing stays nothing."""
-    return None if value is None else torch.as_tensor(value)
 
 
 def _growth(start: float, sums: int) -> float:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import torch
 
-from .base import Feedback, call, compare, exercise, not_yet
+from .base import Feedback, call, compare, exercise, not_yet, tensor_of
 
 
 @exercise("29.unread")
@@ -16,7 +15,7 @@ def _unread(answer: Callable) -> Feedback:
     """Compare with the projection on a made head, then with the usual slips."""
     draw = torch.Generator().manual_seed(29)
     x, weight = (torch.randn(rows, 7, generator=draw, dtype=torch.float64) for rows in (5, 3))
-    got = call(lambda x, weight: _tensor(answer(x, weight)), x.clone(), weight.clone())
+    got = call(lambda x, weight: tensor_of(answer(x, weight)), x.clone(), weight.clone())
     if isinstance(got, Feedback):
         return got
     if got.shape != (5, 7):
@@ -35,16 +34,11 @@ def _unread(answer: Callable) -> Feedback:
     ]
     fingerprint = lambda table: float((table.double() * torch.arange(1.0, 36.0).reshape(5, 7)).sum())
     left = float((got.double() @ weight.T).abs().max())
-    return compare(fingerprint(got), fingerprint(x - read), [(fingerprint(table), *words) for table, *words in slips], (
+    return compare(fingerprint(got), fingerprint(x - read), [(fingerprint(t), en, ko) for t, en, ko in slips], (
         f"the head still answers to your part, by up to {left:.2g}, or you have thrown away too much; x minus the "
         "unread part must be a combination of the rows of W",
         f"돌려준 부분을 분류 헤드에 넣으면 로짓이 {left:.2g}까지 나오거나, 너무 많이 버렸다. x에서 읽히지 않는 부분을 "
         "빼면 W의 행들을 더해 만들 수 있는 것만 남아야 한다"), tolerance=1e-6)
-
-
-def _tensor(value: Any) -> Any:
-    """The reader's array, list or tensor as a tensor; nothing stays nothing."""
-    return None if value is None else torch.as_tensor(value)
 
 
 def _mixture(weight: float, cross: float = 2) -> float:
