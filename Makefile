@@ -9,7 +9,7 @@ PY     := $(VENV)/bin/python
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup browser book test notebooks serve bundle claims lab lab-verify bench lighthouse lock clean
+.PHONY: help setup browser book test notebooks serve bundle claims lab lab-verify bench lighthouse versions lock clean
 
 help: ## list these commands
 	@echo "make setup && make book, then make serve. All commands:"
@@ -74,6 +74,9 @@ lab-verify: setup ## measure every shipped small model again on the full test se
 bench: setup ## compare speed and memory with other packages; goes on where a cut run stopped
 	@$(PY) -m pip install --quiet --disable-pip-version-check --no-build-isolation -c requirements.lock --editable ".[bench]"
 	@$(PY) -m benchmarks
+
+versions: setup ## run the notebooks with the oldest versions pyproject.toml allows (WHICH=newest: the newest)
+	@$(PY) tools/versions.py $(or $(WHICH),oldest)
 
 lock: ## write requirements.lock from pyproject.toml and requirements.in (needs uv)
 	@command -v uv >/dev/null || { echo "make lock needs uv: pip install uv"; exit 1; }
