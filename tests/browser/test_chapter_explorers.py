@@ -65,6 +65,7 @@ def test_controls_table_and_link(visit, address, chapter, lang, size):
 def check_table(explorer) -> None:
     """The numbers behind the picture are there, for the row that is read too."""
     explorer.locator("button[aria-expanded]").click()
+    expect(explorer.locator(".ex-table td").nth(1)).to_be_visible()  # filled when the view is drawn again
     cells = explorer.locator(".ex-table td").all_inner_texts()
     assert sum(bool(re.search(r"\d", cell)) for cell in cells) > 1
 
