@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -106,11 +107,17 @@ def test_cache_ignores_what_python_writes(tree):
     assert execution.cache_path(tree) == first
 
 
+def elsewhere(function, *arguments, **options):
+    """Playwright keeps an event loop in the main thread of a test session; a build runs one of its own."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(function, *arguments, **options).result()
+
+
 @pytest.mark.notebooks
 def test_failing_cell_is_named(site, tree):
     path = write_notebook(tree / "notebooks" / "en" / "03_wrong.ipynb", "x = 1", "raise ValueError('no patches')")
     with pytest.raises(site.BuildError, match=r"03_wrong\.ipynb, cell 3: CellExecutionError[\s\S]*no patches"):
-        asyncio.run(site.execute(path, timeout=60, threads=1))
+        elsewhere(asyncio.run, site.execute(path, timeout=60, threads=1))
 
 
 @pytest.mark.notebooks
@@ -120,7 +127,7 @@ def test_a_failing_notebook_ends_the_others_and_keeps_the_finished(site, tree):
         for language in ("en", "ko"):
             write_notebook(tree / "notebooks" / language / f"{name}.ipynb", code)
     with pytest.raises(site.BuildError, match=r"02_wrong\.ipynb, cell 2"):
-        site.execute_all(tree, timeout=600)
+        elsewhere(site.execute_all, tree, timeout=600)
     cached = site.get_cache(execution.cache_path(tree)).list_cache_records()
     assert {Path(record.uri).stem for record in cached} == {"01_fine"}
 
@@ -155,8 +162,8 @@ def test_one_execution_serves_both_languages(site, tree, capsys):
     code = "import os; print(os.environ['BOOK_STATIC'], 6 * 7)"
     for language in ("en", "ko"):
         write_notebook(tree / "notebooks" / language / "01_twin.ipynb", code)
-    site.execute_all(tree, timeout=60)
-    site.execute_all(tree, timeout=60)
+    elsewhere(site.execute_all, tree, timeout=60)
+    elsewhere(site.execute_all, tree, timeout=60)
     assert [line.strip() for line in capsys.readouterr().out.splitlines() if "of which" in line] == [
         "Notebooks: 1, of which 1 to execute",
         "Notebooks: 1, of which 0 to execute",
@@ -256,7 +263,7 @@ def test_unknown_claim_stops_the_build():
 @pytest.mark.notebooks
 def test_plain_jupyter_book_gives_a_preview(site, tmp_path):
     """What people try first: `jupyter-book build .` at the root."""
-    site.execute_all(ROOT, timeout=900)
+    elsewhere(site.execute_all, ROOT, timeout=900)
     command = [str(Path(sys.executable).with_name("jupyter-book")), "build", ".", "--path-output", str(tmp_path)]
     done = subprocess.run([*command, "-W", "-n", "--keep-going"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
