@@ -56,7 +56,7 @@ test: setup browser ## style, types, unit tests, executed notebooks, and the bui
 	@$(PY) tools/notebooks.py --check
 	@$(PY) tools/site.py
 	@echo "Tests, some minutes"
-	@$(PY) -m pytest -rs --durations=5
+	@BOOK_SITE=_site $(PY) -m pytest -rs --durations=10 --numprocesses=logical --maxprocesses=4 --dist=loadfile
 	@echo "All tests passed. The site that was tested is in _site/: make serve"
 
 lighthouse: setup browser ## measure the built site with Lighthouse (npm)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 from plain_page import PlainPage
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -19,6 +21,12 @@ SUBPATH = "/seminar/room-1"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 FLAGS = [f"--{x}" for x in ("no-sandbox", "disable-gpu", "disable-sync")]
 FLAGS += ["--disable-background-networking", "--disable-component-update"]  # Chromium's own requests
+
+
+def only_one_at_a_time() -> FileLock:
+    """Work below _build that two test processes must not do at once."""
+    (ROOT / "_build").mkdir(exist_ok=True)
+    return FileLock(ROOT / "_build" / "tests.lock")
 
 
 def pytest_collection_modifyitems(items):
@@ -29,9 +37,16 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session")
 def site() -> Path:
-    """_site, built from the sources as they are now; quick when the notebooks have been executed."""
-    done = subprocess.run([sys.executable, "tools/site.py"], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, f"tools/site.py failed:\n{done.stdout}{done.stderr}"
+    """BOOK_SITE when it was just built (make test); otherwise _site, built now by the first worker that needs it."""
+    if ready := os.environ.get("BOOK_SITE"):
+        return Path(ready).resolve()
+    this_run = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
+    mark = ROOT / "_build" / "site-of-test-run"
+    with only_one_at_a_time():
+        if not mark.exists() or mark.read_text() != this_run:
+            done = subprocess.run([sys.executable, "tools/site.py"], cwd=ROOT, capture_output=True, text=True)
+            assert done.returncode == 0, f"tools/site.py failed:\n{done.stdout}{done.stderr}"
+            mark.write_text(this_run)
     return ROOT / "_site"
 
 
@@ -153,13 +168,18 @@ def axe() -> Path:
     """axe-core from npm, kept below _build; without npm the test is skipped and says so."""
     place = ROOT / "_build" / "npm"
     script = place / "package" / "axe.min.js"
-    if not script.exists():
-        place.mkdir(parents=True, exist_ok=True)
-        try:
-            fetch = ["npm", "pack", "axe-core@4", "--silent"]
-            subprocess.run(fetch, cwd=place, check=True, capture_output=True, timeout=120)
-        except (OSError, subprocess.SubprocessError):
-            pytest.skip("axe-core could not be fetched with npm, so accessibility was not measured")
-        with tarfile.open(next(place.glob("axe-core-*.tgz"))) as archive:
-            archive.extract("package/axe.min.js", place, filter="data")
+    with only_one_at_a_time():
+        if not script.exists():
+            _fetch_axe(place)
     return script
+
+
+def _fetch_axe(place: Path) -> None:
+    place.mkdir(parents=True, exist_ok=True)
+    try:
+        fetch = ["npm", "pack", "axe-core@4", "--silent"]
+        subprocess.run(fetch, cwd=place, check=True, capture_output=True, timeout=120)
+    except (OSError, subprocess.SubprocessError):
+        pytest.skip("axe-core could not be fetched with npm, so accessibility was not measured")
+    with tarfile.open(next(place.glob("axe-core-*.tgz"))) as archive:
+        archive.extract("package/axe.min.js", place, filter="data")
