@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
-from helpers import cka, load_images, load_model, taps
+from helpers import CKA, cka, load_images, load_model, taps
 from helpers.similarity import gram, hsic0, hsic1, linear_cka, minibatch_cka
 
 matplotlib.use("agg")
@@ -405,3 +405,24 @@ def test_plots_leave_the_global_style_alone(vit, images):
     before = dict(matplotlib.rcParams)
     cka(vit, images).plot()
     assert dict(matplotlib.rcParams) == before
+
+
+def test_only_keeps_some_layers_of_both_models(vit, resnet, images):
+    whole = cka(vit, images, resnet, progress=False)
+    some = whole.only(lambda name: name[-1] in "02")
+    assert some.layers == ["blocks.0", "blocks.2"] and len(some.other_layers) == 4
+    np.testing.assert_array_equal(some.cross, whole.cross[[0, 2]])
+    np.testing.assert_array_equal(some.other, whole.other)
+    assert cka(vit, images, progress=False).only(lambda name: name == "blocks.1").within.shape == (1, 1)
+    with pytest.raises(ValueError, match=r"no layer is left of blocks\.0, blocks\.1"):
+        whole.only(lambda name: name == "head")
+
+
+def test_mean_of_parts(vit, resnet, images):
+    parts = [cka(vit, part, resnet, progress=False) for part in images.split(12)]
+    both = CKA.mean(parts)
+    assert both.n_images == 24
+    np.testing.assert_allclose(both.cross, (parts[0].cross + parts[1].cross) / 2)
+    assert CKA.mean([cka(vit, images, progress=False)]).cross is None
+    with pytest.raises(ValueError, match="same layers"):
+        CKA.mean([both, both.only(lambda name: name != "blocks.1")])

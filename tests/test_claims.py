@@ -100,6 +100,22 @@ def test_arithmetic_and_untestable_claims_need_no_control():
     claims.report("R02", measured=1, verdict="holds", control_reason={"en": "No weights.", "ko": "가중치가 없다."})
 
 
+@pytest.mark.parametrize(("control", "outcome", "holds"), [
+    ("holds", "holds", True), ("holds", "partly", True), ("partly", "holds", False), ("fails", "fails", False)])
+def test_a_control_counts_if_it_earns_no_less(control, outcome, holds):
+    text = {"en": "Why.", "ko": "까닭."}
+    report = good(control_holds=None, control_verdict=control, verdict=outcome, note=text)
+    assert report.record["control_holds"] is holds
+
+
+def test_korean_names_of_values():
+    report = good(measured={"first": 1, "last": 2}, control={"first": 3, "last": 4}, korean=["첫째", "끝"])
+    assert report.record["measured"] == {"en": {"first": 1, "last": 2}, "ko": {"첫째": 1, "끝": 2}}
+    assert report.record["control"]["ko"] == {"첫째": 3, "끝": 4}
+    with pytest.raises(ValueError, match=r"2 values \(first, last\) and 1 Korean names"):
+        good(measured={"first": 1, "last": 2}, korean=["첫째"])
+
+
 @pytest.mark.parametrize(
     ("holds", "partly", "name"),
     [(True, False, "holds"), (True, True, "partly"), (False, True, "fails"), (False, False, "fails"),

@@ -6,9 +6,9 @@ in-place operation that follows cannot change them; `HSICSums` adds up HSIC₁ o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any
 
@@ -49,6 +49,29 @@ class CKA:
     def __repr__(self) -> str:
         size = f"{len(self.layers)}" + (f" × {len(self.other_layers)}" if self.other_layers else "")
         return f"CKA({size} layers, {self.n_images} images in batches of {self.batch_size})"
+
+    def only(self, keep: Callable[[str], bool]) -> CKA:
+        """The same matrices with only the layers whose names `keep` accepts, of both models."""
+        mine = [i for i, name in enumerate(self.layers) if keep(name)]
+        theirs = [i for i, name in enumerate(self.other_layers or []) if keep(name)]
+        for names, kept in ((self.layers, mine), (self.other_layers, theirs)):
+            if names and not kept:
+                raise ValueError(f"no layer is left of {', '.join(names)}")
+        result = replace(self, within=self.within[np.ix_(mine, mine)], layers=[self.layers[i] for i in mine])
+        if self.other is None or self.cross is None or self.other_layers is None:
+            return result
+        return replace(result, other=self.other[np.ix_(theirs, theirs)], cross=self.cross[np.ix_(mine, theirs)],
+                       other_layers=[self.other_layers[i] for i in theirs])
+
+    @classmethod
+    def mean(cls, parts: Sequence[CKA]) -> CKA:
+        """The mean of matrices measured on disjoint parts of the images, as if one result."""
+        first = parts[0]
+        if any((part.layers, part.other_layers) != (first.layers, first.other_layers) for part in parts):
+            raise ValueError("the mean needs results for the same layers")
+        sides = {side: np.mean([getattr(part, side) for part in parts], axis=0)
+                 for side in ("within", "other", "cross") if getattr(first, side) is not None}
+        return replace(first, n_images=sum(part.n_images for part in parts), **sides)
 
     def to_frame(self) -> pd.DataFrame:
         """`cross` when there are two models, else `within`, with layer names on both axes."""

@@ -12,6 +12,7 @@ import math
 import re
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.resources import files
@@ -124,22 +125,26 @@ def report(
     verdict: Verdict,
     control: Any = None,
     control_holds: bool | None = None,
+    control_verdict: Verdict | None = None,
     control_reason: dict[str, str] | None = None,
     interval: tuple[float, float] | None = None,
     note: dict[str, str] | None = None,
+    korean: Sequence[str] | None = None,
 ) -> Report:
     """Report what was measured for a claim, beside the same measurement on an untrained network (control).
 
-    Values are numbers, Intervals, texts, {name: value} or {"en": value, "ko": value}. `control_holds` says whether the
-    untrained network satisfies the claim too; where there can be no control, `control_reason` says why, in both
-    languages.
+    Values are numbers, Intervals, texts, {name: value} or {"en": value, "ko": value}; `korean` lists the Korean names
+    of {name: value}. `control_holds` says whether the untrained network satisfies the claim too, or `control_verdict`
+    what it would have earned; where there can be no control, `control_reason` says why, in both languages.
     """
     entry = claim(id)
+    if control_verdict is not None:  # it satisfies the claim if it earns no less than the trained network
+        control_holds = control_verdict != "fails" and VERDICTS.index(control_verdict) <= VERDICTS.index(verdict)
     record = {
         "id": id,
         "verdict": verdict,
-        "measured": _plain(measured, f"measured of {id}"),
-        "control": None if control is None else _plain(control, f"control of {id}"),
+        "measured": _plain(_in_both_languages(measured, korean), f"measured of {id}"),
+        "control": None if control is None else _plain(_in_both_languages(control, korean), f"control of {id}"),
         "control_holds": None if control_holds is None else bool(control_holds),
         "control_reason": control_reason,
         "interval": None if interval is None else [_plain(bound, f"interval of {id}") for bound in interval],
@@ -149,6 +154,15 @@ def report(
         raise ValueError(f"claim {id}: {problem}")
     _refuse_second_cell(id)
     return Report(record)
+
+
+def _in_both_languages(values: Any, korean: Sequence[str] | None) -> Any:
+    """The same values under English and Korean names."""
+    if not korean or not isinstance(values, dict):
+        return values
+    if len(korean) != len(values):
+        raise ValueError(f"{len(values)} values ({', '.join(map(str, values))}) and {len(korean)} Korean names")
+    return {"en": values, "ko": dict(zip(korean, values.values(), strict=True))}
 
 
 def _plain(value: Any, name: str) -> Any:
