@@ -90,6 +90,14 @@ def test_resnet_reads_the_branch_before_the_in_place_sum(resnet, images):
     assert np.allclose(result.blocks, expected, rtol=1e-4)
 
 
+def test_a_branch_that_adds_nothing_is_named(resnet, images):
+    torch.nn.init.zeros_(resnet.layer2[0].bn2.weight)
+    torch.nn.init.zeros_(resnet.layer2[0].bn2.bias)
+    with pytest.warns(UserWarning, match=r"infinite ratio: layer2\.0\.bn2 \("):
+        found = norm_ratio(resnet, images, progress=False)
+    assert np.isinf(found.blocks).tolist() == [False, True, False, False]
+
+
 def test_mixer(mixer, images):
     result = norm_ratio(mixer, images)
     assert result.attn.shape == result.mlp.shape == (2, 16)

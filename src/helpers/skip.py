@@ -20,6 +20,7 @@ from timm.models.vision_transformer_relpos import RelPosBlock
 from torch import Tensor, nn
 
 from . import plots
+from .advice import warn
 from .device import borrowed, float64_device, pick_device
 from .images import ImageSource, feed
 from .shards import over_all, together
@@ -185,6 +186,10 @@ def norm_ratio(model: nn.Module, images: ImageSource, *, batch_size: int = 64,
     means = {kind: torch.stack([sums[k] for k in ks], dim=1).cpu().numpy() / n for kind, ks in members.items()}
     ratio, cosine_sum, cosine_branch = ({kind: views[v] for kind, views in means.items()} for v in range(3))
     layers = {kind: [found[k].name for k in ks] for kind, ks in members.items()}
+    silent = [found[k].name for k in sums if sums[k][0].isinf().any()]
+    if silent:
+        warn(f"a branch that adds exactly zero somewhere has an infinite ratio: {', '.join(silent)} (an untrained "
+             "network may start its last norm at zero)")
     return NormRatio(ratio, cosine_sum, cosine_branch, layers, int(getattr(model, "num_prefix_tokens", 0)), n)
 
 
