@@ -9,18 +9,14 @@ import shutil
 import subprocess
 import sys
 import threading
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 
+from serve import SITE, Quiet
+
 ROOT = Path(__file__).resolve().parents[1]
-SITE = ROOT / "_site"
 PROMISED = {"accessibility": 100, "best-practices": 95, "seo": 95}
 CHROME_FLAGS = "--headless=new --no-sandbox --disable-gpu"
-
-
-class _Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *args) -> None:
-        """Say nothing."""
 
 
 def main() -> None:
@@ -29,7 +25,7 @@ def main() -> None:
     if not (shutil.which("npx") and chromium and SITE.is_dir()):
         sys.exit("make lighthouse needs npm, Chromium and a built site (make book).")
     chapter = min(path.stem for path in (ROOT / "notebooks" / "en").glob("*.ipynb"))
-    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Quiet, directory=str(SITE)))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(SITE)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     missed = False
     for name in (chapter, "index", "ledger"):

@@ -1,0 +1,64 @@
+"""What a newcomer stumbles over ends in one sentence that says what to do."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+import ready
+
+from sample_book import ROOT
+
+
+@pytest.mark.parametrize(("given", "sentence"), [
+    ({"version": (3, 9, 2)}, "needs Python 3.10 or newer, and this one is 3.9: say make PYTHON="),
+    ({"free": 2e9}, "about 8 GB and the disk of .venv has 2.0: make some room, or say make VENV="),
+    ({"free": 9e9}, None),
+])
+def test_before_anything_is_installed(given, sentence):
+    found = ready.problem(".venv", **given)
+    assert found is None if sentence is None else sentence in found
+
+
+def test_a_python_without_venv(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert "apt install python3-venv" in ready.problem(".venv", free=9e9)
+
+
+def start_server(folder: Path, port: int) -> subprocess.Popen:
+    """tools/serve.py on a site of one page."""
+    (folder / "tools").mkdir()
+    (folder / "tools" / "serve.py").write_bytes((ROOT / "tools" / "serve.py").read_bytes())
+    command = [sys.executable, "-u", str(folder / "tools" / "serve.py"), str(port)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_reading_the_built_book(tmp_path):
+    (tmp_path / "_site").mkdir()
+    (tmp_path / "_site" / "index.html").write_text("the book")
+    with start_server(tmp_path, 0) as server:
+        address = server.stdout.readline().split()[4]
+        assert urlopen(address).read() == b"the book"
+        server.terminate()
+
+
+def test_a_port_in_use(tmp_path):
+    (tmp_path / "_site").mkdir()
+    with socket.create_server(("127.0.0.1", 0)) as taken, start_server(tmp_path, taken.getsockname()[1]) as server:
+        _, said = server.communicate(timeout=60)
+        assert said.strip().endswith(f"make serve PORT={taken.getsockname()[1] + 1}") and len(said.splitlines()) == 1
+
+
+def test_nothing_built_yet(tmp_path):
+    with start_server(tmp_path, 0) as server:
+        assert server.communicate(timeout=60)[1] == "There is no _site/ yet: make book\n"
+
+
+def test_commands_without_what_they_need(tmp_path):
+    command = ["make", "-s", "paper", f"VENV={tmp_path}", "-o", "setup"]
+    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert said.returncode and said.stdout.startswith("Say which networks and photos: make paper MODELS=")
