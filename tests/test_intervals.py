@@ -7,7 +7,7 @@ import torch
 
 from helpers import cka, load_images, load_model
 from helpers.claims import report
-from helpers.intervals import Interval, bootstrap, jackknife, over_parts
+from helpers.intervals import Interval, bootstrap, jackknife, over_parts, welch
 
 
 def test_over_parts_is_students_interval_of_the_parts():
@@ -85,3 +85,18 @@ def test_a_card_shows_the_interval():
     measured = {"ViT": Interval(0.512, 0.49, 0.533)}
     card = report("R04", measured=measured, control=0.1, control_holds=False, verdict="holds")
     assert "ViT: 0.512 (0.49 to 0.533)" in repr(card) and "ViT: 0.512 (0.49~0.533)" in repr(card)
+
+
+@pytest.mark.parametrize("sd", [(0.06, 0.02), (0.3, 0.3), (0.01, 1.0)])
+def test_welch_is_the_interval_of_scipy_for_the_runs_behind_the_numbers(sd):
+    first, second = (99.5 + sd[0] * np.array([-1, 0, 1]), 99.37 + sd[1] * np.array([-1, 0, 1]))
+    got = welch((first.mean(), first.std(ddof=1)), (second.mean(), second.std(ddof=1)))
+    low, high = scipy.stats.ttest_ind(first, second, equal_var=False).confidence_interval()
+    np.testing.assert_allclose([got.value, got.low, got.high], [0.13, low, high], rtol=1e-9)
+
+
+@pytest.mark.parametrize(("first", "second", "runs"), [((1, 0.0), (2, 0.0), 3), ((1, 0.1), (2, 0.1), 1),
+                                                       ((1, float("nan")), (2, 0.1), 3)])
+def test_welch_needs_two_runs_and_some_spread(first, second, runs):
+    with pytest.raises(ValueError, match="give no interval"):
+        welch(first, second, runs)

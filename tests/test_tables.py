@@ -11,10 +11,10 @@ from helpers import tables
 def test_a_table_is_whole_and_says_where_it_stands(name):
     frame = tables.table(name)
     assert frame.shape[0] >= 1 and frame.notna().to_numpy().any(1).all()
-    assert frame.attrs["source"]["paper"] in ("vit", "raghu") and frame.attrs["source"]["place"]
+    assert frame.attrs["source"]["paper"] in ("vit", "raghu", "bit", "datasets") and frame.attrs["source"]["place"]
     assert set(frame.attrs["what"]) == {"en", "ko"}
     accuracies = frame.drop(columns=[c for c in frame if c in frame.attrs["unit"]], errors="ignore")
-    if name not in ("vit.1", "vit.8"):
+    if name != "vit.1" and "all" not in frame.attrs["unit"]:
         accuracies = accuracies.drop(index=[r for r in frame.index if r in frame.attrs["unit"]])
         assert accuracies.stack().dropna().between(50, 100).all()
 
@@ -48,3 +48,22 @@ def test_the_widths_of_table_1_belong_together():
     one = tables.table("vit.1")
     assert (one["mlp"] == 4 * one["width"]).all()
     assert (one["width"] / one["heads"]).tolist() == [64, 64, 80]
+
+
+def test_every_error_bar_belongs_to_a_number():
+    two, sd = tables.table("vit.2").drop("TPUv3-core-days"), tables.table("vit.2.sd")
+    assert list(sd.columns) == list(two.columns) and list(sd.index) == list(two.index)
+    assert two.notna().where(sd.notna(), True).all().all()
+    assert (sd.stack().dropna() < 2).all()
+
+
+def test_scores_of_vtab_are_means_over_its_19_tasks():
+    tasks = tables.table("vit.vtab")["tasks"]
+    released = tables.table("bit.vtab")
+    assert tasks.sum() == 19
+    assert ((released[tasks.index] @ tasks) / 19 - released["VTAB (19 tasks)"]).abs().max() < 0.01
+
+
+def test_bit_gains_what_its_table_says_it_gains():
+    gain = tables.table("bit.2").diff().iloc[-1]
+    assert gain.round(2).tolist() == [4.09, 1.40, 5.96, 0.49, 9.41, 3.77]  # the row "Improvement" of the same table

@@ -1,4 +1,4 @@
-"""How sure a number is: intervals over disjoint parts of the images, or by resampling values per image."""
+"""How sure a number is: intervals over disjoint parts of the images, by resampling them, or from a printed ±."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from torch.utils.data import Dataset, Subset
 
 @dataclass(frozen=True)
 class Interval:
-    """A number and its 95 % interval over images."""
+    """A number and its 95 % interval, over images unless something else is said."""
 
     value: float
     low: float
@@ -88,3 +88,14 @@ def bootstrap(values: Any, statistic: Callable[[Tensor], Any] = torch.mean, draw
                               for _ in range(draws)], dtype=torch.float64)
     low, high = resampled.quantile(torch.tensor([0.025, 0.975], dtype=torch.float64)).tolist()
     return Interval(float(statistic(values)), low, high)
+
+
+def welch(first: tuple[float, float], second: tuple[float, float], runs: int = 3) -> Interval:
+    """First minus second, each a printed (mean, standard deviation) of `runs` runs: Welch's interval over runs."""
+    (mean_a, sd_a), (mean_b, sd_b) = first, second
+    if runs < 2 or not (sd_a >= 0 and sd_b >= 0 and sd_a + sd_b > 0):
+        raise ValueError(f"±{sd_a} and ±{sd_b} over {runs} runs give no interval: two runs and some spread are needed.")
+    spread = sd_a**2 + sd_b**2
+    freedom = (runs - 1) * spread**2 / (sd_a**4 + sd_b**4)
+    half = student_t.ppf(0.975, freedom) * math.sqrt(spread / runs)
+    return Interval(mean_a - mean_b, mean_a - mean_b - half, mean_a - mean_b + half)
