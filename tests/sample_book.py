@@ -21,11 +21,15 @@ description: {en: How alike two layers are., ko: 두 층이 닮은 정도.}
 
 # 17. CKA: how alike are two layers?
 
+*Mirrors §3 of Raghu et al., [a paper](https://example.org) · about 5 minutes · needs nothing*
+
 Independent samples score 0.89 at $n=128$.
 
 +++ {"lang": "ko"}
 
 # 17. CKA: 두 층은 얼마나 닮았는가?
+
+*Raghu 외, [a paper](https://example.org)의 §3 · 약 5분 · 먼저 알 것은 없다*
 
 독립인 표본도 $n=128$에서 0.89가 나온다.
 

@@ -285,11 +285,20 @@ def test_an_overview_shows_the_verdicts_of_its_build():
     weak = {"measured": 1, "control": 1, "control_holds": True, "note": {"en": "wiring", "ko": "구조"}}
     outcomes = {"R02": "fails", "R04": "holds"}
     records = [claims.report(id, verdict=verdict, **weak).record for id, verdict in outcomes.items()]
-    korean = claims.fill_overviews(f"<p>before</p>{shown}<p>after</p>", records, "ko")
+    korean = claims.fill_verdicts(f"<p>before</p>{shown}<p>after</p>", records, "ko")
     assert korean.startswith("<p>before</p>") and korean.endswith("<p>after</p>")
     assert re.search(r'"17_cka.html#claim-R02"><span class="verdict verdict-fails"[^>]*>✗&nbsp;R02</span></a>', korean)
     assert re.search(r'#claim-R04"><span class="verdict verdict-holds"[^>]*재현됨[^>]*>✓&nbsp;R04°</span>', korean)
     assert "#claim-R20" not in korean and "chapter" not in re.sub(r"<[^>]*>", "", korean)
+
+
+def test_the_map_of_chapters_shows_verdicts():
+    place = '<span class="chapter-verdicts" data-chapter="{}">'
+    assert claims.shows_verdicts(place.format(17)) and not claims.shows_verdicts("<span>")
+    record = good().record
+    filled = claims.fill_verdicts(place.format(17), [record], "en")
+    assert filled.startswith(place.format(17)) and '"17_cka.html#claim-R02"' in filled and "R03" in filled
+    assert claims.fill_verdicts(place.format("00"), [record], "en") == place.format("00")
 
 
 def test_an_outline_lists_the_claims_of_chapters_in_both_languages():

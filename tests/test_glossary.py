@@ -77,7 +77,7 @@ def test_banned_word_in_a_chapter_names_file_block_word_and_right_term(tmp_path)
 
 
 def test_banned_word_in_an_alternative_text_is_found(tmp_path):
-    assert "block 2 (line 17): writes “로직”" in doctor(write_book(tmp_path), "올라가는 선.", "로직 곡선.")
+    assert "block 2 (line 21): writes “로직”" in doctor(write_book(tmp_path), "올라가는 선.", "로직 곡선.")
 
 
 # ------------------------------------------------------------------------------------------------- the parity

@@ -99,6 +99,11 @@ def test_contents_list_what_exists_and_the_map_announces_the_rest(book):
     assert "file: notebooks/en/17_cka" in (book / "_toc.yml").read_text(encoding="utf-8")
     page = (book / "notebooks/ko/index.md").read_text(encoding="utf-8")
     assert "](17_cka.ipynb)" in page and "18\\. 표현의 구조 (준비 중)" in page
+    assert 'data-chapter="17"></span>\\\n  §3 · 약 5분 · 먼저 알 것은 없다\n' in page
+
+
+def test_a_chapter_without_its_line_for_the_map_is_named(book):
+    assert "17_cka.md: below the en title should stand *what it mirrors" in doctor(book, "about 5 minutes · ", "")
 
 
 # ------------------------------------------------------------------------------------------------- the set-up
@@ -188,7 +193,7 @@ def test_check_names_outputs_missing_and_stray_files(book):
 
 def test_dropped_korean_block_is_named(book):
     korean = CHAPTER[CHAPTER.rindex("+++") :]
-    assert "17_cka.md: line 27: en block without ko twin" in doctor(book, korean, "")
+    assert "17_cka.md: line 31: en block without ko twin" in doctor(book, korean, "")
 
 
 def test_chapter_that_the_contents_do_not_know_is_named(book):
@@ -209,9 +214,9 @@ def test_unknown_marker_is_named(book):
 @pytest.mark.parametrize(
     ("before", "after", "complaint"),
     [
-        ('{"lang": "ko"}\n\n# 17', '{"lang": "kr"}\n\n# 17', "line 13: unknown language 'kr'; the book has"),
-        ('+++ {"lang": "en"}\n\n## What', "## What", "line 25: prose without a language"),
-        ("\n## 무엇을 보았는가?\n", "\n", "line 29: empty block"),
+        ('{"lang": "ko"}\n\n# 17', '{"lang": "kr"}\n\n# 17', "line 15: unknown language 'kr'; the book has"),
+        ('+++ {"lang": "en"}\n\n## What', "## What", "line 29: prose without a language"),
+        ("\n## 무엇을 보았는가?\n", "\n", "line 33: empty block"),
         ("## What did we see?", "```{note}\nLook.\n```", "'```{note}' works on the site only"),
         ("## What did we see?", ":::{note}\nLook.\n:::", "':::{note}' works on the site only"),
         ("## What did we see?", "See {cite}`raghu`.", "'{cite}' works on the site only"),

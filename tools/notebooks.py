@@ -14,6 +14,7 @@ import glossary
 import nbformat
 import parity
 import yaml
+from contents import chapter_map, toc_text
 from source import OTHER, Block, Source, SourceError, read_source
 
 MARKER = re.compile(r"<!-- (\w+:[\w-]+) -->")
@@ -23,7 +24,6 @@ LINKS = {
     "en": "[Open in Colab]({colab}) · [Open in Binder]({binder}) · [Download]({raw}) · [한국어 노트북]({other})",
     "ko": "[Colab에서 열기]({colab}) · [Binder에서 열기]({binder}) · [내려받기]({raw}) · [English notebook]({other})",
 }
-PLANNED = {"en": "in preparation", "ko": "준비 중"}
 SETUP = """\
 import subprocess
 import sys
@@ -100,31 +100,6 @@ def page_text(source: Source, lang: str, markers: dict[str, str]) -> str:
     body = "\n\n".join(block.text[lang] for block in source.blocks)
     header = yaml.safe_dump(front_matter(source, lang), allow_unicode=True, sort_keys=False, width=1000)
     return f"---\n{header}---\n\n{MARKER.sub(replacement, body)}\n"
-
-
-def chapter_map(contents: dict, sources: dict[str, Source], lang: str) -> str:
-    """All parts and chapters as Markdown lists; chapters that are not written yet are named, not linked."""
-    parts = []
-    for part in contents["parts"]:
-        items = []
-        for entry in part["files"]:
-            title = re.sub(r"^(\d+)\.", r"\1\\.", entry[lang])  # not a numbered list inside the list
-            source = sources.get(entry["file"])
-            link = source and f"[{title}]({source.path.stem}{source.suffix})"
-            items.append(f"- {link or f'{title} ({PLANNED[lang]})'}")
-        parts.append("\n".join([f"**{part[lang]}**", "", *items]))
-    return "\n\n".join(parts)
-
-
-def toc_text(contents: dict, sources: dict[str, Source], lang: str, folder: str = "") -> str:
-    """Jupyter Book's table of contents with the files that exist."""
-    parts = []
-    for part in contents["parts"]:
-        if files := [{"file": folder + entry["file"]} for entry in part["files"] if entry["file"] in sources]:
-            parts.append({"caption": part[lang], "chapters": files})
-    toc = {"format": "jb-book", "root": folder + contents["root"], "parts": parts}
-    header = "# Written by tools/notebooks.py from book/toc.yml.\n"
-    return header + yaml.safe_dump(toc, allow_unicode=True, sort_keys=False)
 
 
 def toc_problems(contents: dict, sources: dict[str, Source]) -> list[str]:

@@ -26,8 +26,8 @@ class ClaimsLedger(SphinxDirective):
 
 def shows_verdicts(doctree) -> bool:
     """Whether a page depends on what other pages report."""
-    overviews = ("claims-overview" in raw.astext() for raw in doctree.findall(nodes.raw))
-    return any(doctree.findall(LedgerNode)) or any(overviews)
+    waiting = (claims.shows_verdicts(raw.astext()) for raw in doctree.findall(nodes.raw))
+    return any(doctree.findall(LedgerNode)) or any(waiting)
 
 
 def executed_copy(env, docname: str) -> Path:
@@ -69,10 +69,10 @@ def check(app, env):
 
 
 def fill(app, doctree, docname):
-    """Put the table where the directive stood, and verdicts into overviews."""
+    """Put the table where the directive stood, and verdicts where a page waits for them."""
     for raw in doctree.findall(nodes.raw):
-        if "claims-overview" in raw.astext():
-            filled = claims.fill_overviews(raw.astext(), records(app.env), app.config.language)
+        if claims.shows_verdicts(raw.astext()):
+            filled = claims.fill_verdicts(raw.astext(), records(app.env), app.config.language)
             raw.children = [nodes.Text(filled)]
     for node in list(doctree.findall(LedgerNode)):
         node.replace_self(nodes.raw("", claims.ledger_html(records(app.env), app.config.language), format="html"))

@@ -22,12 +22,23 @@ from typing import Any, Literal
 
 import yaml
 
-from .claims_text import LANGUAGES, card_html, card_text, ledger_page, outline_html, overview_html, value_text
+from .claims_text import (
+    LANGUAGES,
+    card_html,
+    card_text,
+    chips_html,
+    ledger_page,
+    outline_html,
+    overview_html,
+    value_text,
+)
 from .intervals import Interval
 
 MIME = "application/vnd.vit-cnn-book.claim+json"
 Verdict = Literal["holds", "partly", "fails", "untestable"]
 VERDICTS = ("holds", "partly", "fails", "untestable")
+OVERVIEW = re.compile(r'<table class="claims-overview" data-chapters="([\d ]+)">.*?</table>', re.DOTALL)
+CHAPTER_VERDICTS = re.compile(r'<span class="chapter-verdicts" data-chapter="(\d\d)">')
 EXECUTED = Path("_build/en/_build/jupyter_execute")  # where `make book` leaves the notebooks with their outputs
 _reported_by: dict[str, str] = {}  # claim id → id of the notebook cell that reported it in this kernel
 
@@ -108,14 +119,17 @@ def _of_chapters(chapters: str | list[str]) -> tuple[str, ...]:
     return ids
 
 
-def fill_overviews(html: str, records: list[dict], lang: str) -> str:
-    """The same HTML with the verdicts of `records` in every overview."""
+def shows_verdicts(html: str) -> bool:
+    """Whether something in this HTML waits for verdicts."""
+    return bool(OVERVIEW.search(html) or CHAPTER_VERDICTS.search(html))
+
+
+def fill_verdicts(html: str, records: list[dict], lang: str) -> str:
+    """The same HTML with the verdicts of `records` in every overview and beside every chapter of the map."""
     rows = ledger(records)
-
-    def fill(found: re.Match[str]) -> str:
-        return overview_html([row for row in rows if row[0]["chapter"][:2] in found[1].split()], lang)
-
-    return re.sub(r'<table class="claims-overview" data-chapters="([\d ]+)">.*?</table>', fill, html, flags=re.DOTALL)
+    of = lambda chapters: [row for row in rows if row[0]["chapter"][:2] in chapters.split()]
+    html = OVERVIEW.sub(lambda found: overview_html(of(found[1]), lang), html)
+    return CHAPTER_VERDICTS.sub(lambda found: found[0] + chips_html(of(found[1]), lang), html)
 
 
 def report(

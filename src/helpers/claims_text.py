@@ -141,11 +141,16 @@ def overview_html(rows: list[tuple[dict, dict | None]], lang: str) -> str:
     """Claims by chapter with their verdicts at a glance, then the counts."""
     words, chapters = WORDS[lang], sorted({entry["chapter"] for entry, _ in rows})
     head = "".join(f'<th scope="col">{words[key]}</th>' for key in ("chapter", "claims"))
-    line = lambda name: " ".join(_chip(*row, lang) for row in rows if row[0]["chapter"] == name)
+    line = lambda name: chips_html([row for row in rows if row[0]["chapter"] == name], lang)
     body = "".join(f'<tr><th scope="row">{int(name[:2])}</th><td>{line(name)}</td></tr>' for name in chapters)
     numbers = " ".join(name[:2] for name in chapters)
     return (f'<table class="claims-overview" data-chapters="{numbers}"><caption>{_counts(rows, lang)} · '
             f'° {words["control too"]}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>')
+
+
+def chips_html(rows: list[tuple[dict, dict | None]], lang: str) -> str:
+    """Claims with the marks of their verdicts in one line."""
+    return " ".join(_chip(*row, lang) for row in rows)
 
 
 def _chip(entry: dict, record: dict | None, lang: str) -> str:
