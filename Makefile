@@ -9,7 +9,7 @@ PY     := $(VENV)/bin/python
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup browser book test notebooks serve bundle claims lab lab-verify bench lighthouse versions lock clean
+.PHONY: help setup browser book test notebooks serve bundle claims paper lab lab-verify bench lighthouse versions lock clean
 
 help: ## list these commands
 	@echo "make setup && make book, then make serve. All commands:"
@@ -21,7 +21,7 @@ setup: $(STAMP) ## make the Python environment (once for each requirements.lock)
 	  $(PY) -m pip install --quiet --no-deps --no-build-isolation --editable . && echo "$(CURDIR)" > $(VENV)/checkout; }
 
 $(STAMP):
-	@$(PYTHON) -c 'import sys; v = sys.version.split()[0]; sys.exit(sys.version_info < (3, 10) and f"The book needs Python 3.10 or newer, and $(PYTHON) is {v}: say make PYTHON=/path/to/python3.")'
+	@$(PYTHON) tools/ready.py $(VENV)
 	@echo "Installing the packages of requirements.lock into $(VENV); with PyTorch this takes some minutes"
 	@rm -f $(VENV)/installed-* $(VENV)/checkout
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
@@ -41,9 +41,7 @@ book: setup ## execute the notebooks and build both languages into _site/
 	@$(PY) tools/site.py
 
 serve: ## read the built book at http://localhost:8000 (PORT= for another)
-	@test -d _site || { echo "There is no _site/ yet: make book"; exit 1; }
-	@echo "The book is at http://localhost:$(PORT)/ until you press Ctrl+C"
-	@$(PYTHON) -m http.server --bind 127.0.0.1 --directory _site $(PORT) 2>/dev/null
+	@$(PYTHON) tools/serve.py $(PORT)
 
 bundle: setup ## zip the built book for a room without internet
 	@$(PY) tools/site.py --bundle
@@ -64,6 +62,10 @@ lighthouse: setup browser ## measure the built site with Lighthouse (npm)
 
 claims: setup ## print the claims ledger of the last make book as text
 	@$(PY) -m helpers.claims
+
+paper: setup ## measure full-size networks: MODELS=vit_b16,resnet50_bit IMAGES=folder (RUN=name, SPEC=file.yml)
+	@test -n "$(MODELS)" -a -n "$(IMAGES)" || { echo "Say which networks and photos: make paper MODELS=vit_b16,resnet50_bit IMAGES=folder"; exit 1; }
+	@$(PY) -m helpers.paper "$(MODELS)" "$(IMAGES)" $(if $(RUN),--name "$(RUN)") $(if $(SPEC),--spec "$(SPEC)")
 
 lab: setup ## train the small models that are missing, or RUN=name; resumes where it stopped
 	@$(PY) -m helpers.lab $(RUN)

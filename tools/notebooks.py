@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from urllib.parse import quote
 
+import figures
 import glossary
 import nbformat
 import parity
@@ -134,12 +135,13 @@ def generate(root: Path) -> dict[Path, str]:
     contents = yaml.safe_load((root / "book" / "toc.yml").read_text(encoding="utf-8"))
     if problems := toc_problems(contents, sources):
         raise SourceError("\n".join(problems))
-    entries = glossary.load(root)
+    entries, papers = glossary.load(root), figures.load(root)
     files = {root / "_toc.yml": toc_text(contents, sources, "en", "notebooks/en/")}
     for lang in OTHER:
         folder = root / "notebooks" / lang
         markers = {
             "chapters:map": chapter_map(contents, sources, lang),
+            **{f"coverage:{paper}": figures.table(rows, sources, lang) for paper, rows in papers.items()},
             "glossary:en-ko": glossary.table(entries, "en-ko", lang),
             "glossary:ko-en": glossary.table(entries, "ko-en", lang),
         }

@@ -98,7 +98,7 @@ def setup(app):
     app.add_config_value("book_code_and_words", code_and_words(), "env", str)
     app.add_config_value("book_other_language", "", "html", str)
     app.add_config_value("book_base_url", "", "html", str)
-    for extension in ("execution", "korean_search", "claims_ledger", "explorer_parts", "api_page"):
+    for extension in ("execution", "korean_search", "claims_ledger", "full_size", "explorer_parts", "api_page"):
         app.setup_extension(extension)
     use_one_catalogue(app)
     remove_thebe(app)

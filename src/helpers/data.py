@@ -103,7 +103,7 @@ def load_images(name: str = "cifar10", n: int | None = None, *, split: str = "te
     """
     images: Images | Photos
     if scale == "paper":
-        images = _photos(Path(os.environ.get("BOOK_PHOTOS", "photos")), model)
+        images = photos(Path(os.environ.get("BOOK_PHOTOS", "photos")), model)
     elif name == "digits":
         images = _digits(split)
     elif name in BUNDLED:
@@ -113,7 +113,8 @@ def load_images(name: str = "cifar10", n: int | None = None, *, split: str = "te
     return images if n is None else images.take(n)
 
 
-def _photos(folder: Path, model: nn.Module | None) -> Photos:
+def photos(folder: Path, model: nn.Module | None) -> Photos:
+    """All photos below a folder, prepared as the model expects; an error says where to put some."""
     if model is None:
         raise ValueError('load_images(scale="paper") needs model=…, to prepare the photos as that model expects.')
     paths = tuple(sorted(p for p in folder.rglob("*") if p.suffix.lower() in (".jpg", ".jpeg", ".png", ".webp")))

@@ -71,14 +71,14 @@ def _lab_model(name: str, trained: bool, seed: int | None, weights: str | Path |
     _known(name, lab.recipes(), "lab")
     model = lab.untrained(name, seed)
     if trained:
-        _load_checked(model, Path(weights) if weights else lab.WEIGHTS / f"{name}.safetensors",
-                      None if weights else lab.read_manifest().get(name))
+        load_weights(model, Path(weights) if weights else lab.WEIGHTS / f"{name}.safetensors",
+                     None if weights else lab.read_manifest().get(name))
     if hasattr(model, "patch_drop"):
         model.patch_drop = nn.Identity()
     return model.eval()
 
 
-def _load_checked(model: nn.Module, path: Path, entry: dict | None) -> None:
+def load_weights(model: nn.Module, path: Path, entry: dict | None = None) -> None:
     """Load safetensors into the model; a file that is missing, altered or of another model is refused."""
     if not path.is_file():
         raise FileNotFoundError(f"{path} is not there; `make lab RUN={path.stem}` trains it.")
@@ -97,7 +97,7 @@ def _paper_model(name: str, trained: bool, seed: int, weights: str | Path | None
         torch.manual_seed(seed)
         model = _create(entry, pretrained=trained and weights is None)
     if weights is not None:
-        _load_checked(model, Path(weights), None)
+        load_weights(model, Path(weights))
     return model.eval()
 
 

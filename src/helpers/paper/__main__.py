@@ -1,0 +1,5 @@
+"""python -m helpers.paper"""
+
+from .run import main
+
+main()

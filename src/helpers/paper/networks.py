@@ -1,0 +1,167 @@
+"""Which networks a run measures: names of the zoo, timm's own, or ones described in a YAML file.
+
+    networks:
+      my_vit:
+        architecture: vit_small_patch14_dinov2     # timm's name
+        options: {img_size: 224, num_classes: 0}   # for timm.create_model
+        set: {layer2.0.conv1.stride: [2, 2]}       # attributes to set afterwards
+        prepare: {crop_pct: 0.875}                 # where its images are prepared otherwise than timm says
+        weights: my_vit.safetensors                # beside this file; without it timm's own are fetched
+        note: {en: What these weights are., ko: 이 가중치의 정체.}
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+import timm
+import timm.data
+import torch
+import yaml
+from torch import nn
+
+from ..images import fixed_size, patch_embed
+from ..lab import sha256
+from ..models import PAPER, load_weights
+
+LANGUAGES = ("en", "ko")
+
+
+@dataclass(frozen=True)
+class Network:
+    """One network of a run, as it is written into run.json (all but the place of its weights)."""
+
+    name: str
+    architecture: str
+    options: dict[str, Any] = field(default_factory=dict)
+    set: dict[str, Any] = field(default_factory=dict)
+    prepare: dict[str, Any] = field(default_factory=dict)
+    weights: Path | None = None
+    note: dict[str, str] | None = None
+
+    def load(self, trained: bool = True) -> nn.Module:
+        """The network in eval mode; its untrained twin has the weights of seed 0 and branches that do something."""
+        model = self._create(pretrained=trained and self.weights is None)
+        if not trained:
+            model = self._with_branches(model)
+        for path, value in self.set.items():
+            _set(model, path, value, self.name)
+        size = fixed_size(model)  # timm's description stays that of the size it was trained at
+        described = {"input_size": (3, *size)} if size else {}
+        config: Any = model.pretrained_cfg
+        model.pretrained_cfg = config | described | self.prepare
+        if trained and self.weights is not None:
+            load_weights(model, self.weights)
+        return model.eval()
+
+    def _with_branches(self, model: nn.Module) -> nn.Module:
+        """Recipes may start branches at nothing (last norm 0, LayerScale 1e-5): all layers of a twin would be equal."""
+        if "zero_init_last" in signature(type(model)).parameters:
+            model = self._create(zero_init_last=False)
+        for module in model.modules():
+            if type(module).__name__ == "LayerScale":  # timm has several
+                nn.init.ones_(module.gamma)  # type: ignore[arg-type]
+        return model
+
+    def _create(self, **more: Any) -> nn.Module:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)
+            try:
+                return timm.create_model(self.architecture, **self.options, **more)
+            except Exception as error:  # the hub raises many kinds of errors when it is out of reach
+                raise ConnectionError(
+                    f"{self.name}: {self.architecture} could not be made, or its weights not fetched ({error}). "
+                    "Weights of your own can be described in a file: SPEC=.") from error
+
+    def facts(self) -> dict[str, Any]:
+        """What run.json says about it: description, size, and a hash of its weights."""
+        model = self.load()
+        weights = {"file": sha256(self.weights)} if self.weights else {"tensors": _hash_of_tensors(model)}
+        return {"architecture": self.architecture, "options": self.options, "set": self.set, "note": self.note,
+                "parameters": sum(p.numel() for p in model.parameters()), "sha256": weights, "kind": kind(model),
+                "classes": count_classes(model),
+                "prepared": {key: list(value) if isinstance(value, tuple) else value
+                             for key, value in timm.data.resolve_model_data_config(model).items()}}
+
+
+def _set(model: nn.Module, path: str, value: Any, name: str) -> None:
+    """Set `layer2.0.conv1.stride`, say; lists become tuples, as torch has them."""
+    owner, _, attribute = path.rpartition(".")
+    try:
+        module = model.get_submodule(owner)
+        getattr(module, attribute)
+    except AttributeError as error:
+        raise ValueError(f"{name}: the network has no {path!r} that could be set") from error
+    setattr(module, attribute, tuple(value) if isinstance(value, list) else value)
+
+
+def count_classes(model: nn.Module) -> int:
+    """How many classes its classifier tells apart; 0 without one."""
+    head = model.get_classifier() if hasattr(model, "get_classifier") else None  # type: ignore[operator]
+    return int(getattr(head, "out_features", getattr(head, "out_channels", 0)))
+
+
+def _hash_of_tensors(model: nn.Module) -> str:
+    digest = hashlib.sha256()
+    for key, tensor in sorted(model.state_dict().items()):
+        digest.update(f"{key} {tensor.dtype} {tuple(tensor.shape)}\0".encode() + tensor.cpu().numpy().tobytes())
+    return digest.hexdigest()
+
+
+def kind(model: nn.Module) -> str:
+    """vit (attention between patches), mixer, or cnn."""
+    if patch_embed(model) is None:
+        return "cnn"
+    return "vit" if hasattr(model, "num_prefix_tokens") else "mixer"
+
+
+def read_spec(path: Path | None) -> tuple[dict[str, Network], dict[str, Any]]:
+    """The networks and the settings that a YAML file describes; without a file there are none."""
+    if path is None:
+        return {}, {}
+    if not path.is_file():
+        raise ValueError(f"SPEC={path}: there is no such file")
+    content = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    if strange := content.keys() - {"networks", "settings"}:
+        raise ValueError(f"{path.name}: unknown {', '.join(sorted(strange))}; there may be networks and settings")
+    described = content.get("networks") or {}
+    return {name: _network(name, facts, path) for name, facts in described.items()}, content.get("settings") or {}
+
+
+def _network(name: str, facts: dict[str, Any], path: Path) -> Network:
+    known = {"architecture", "options", "set", "prepare", "weights", "note"}
+    if strange := facts.keys() - known:
+        raise ValueError(f"{path.name}: {name} has unknown {', '.join(sorted(strange))}; known are "
+                         f"{', '.join(sorted(known))}")
+    if "architecture" not in facts:
+        raise ValueError(f"{path.name}: {name} needs an architecture, a name that timm knows")
+    note = facts.get("note")
+    if note is not None and set(note) != set(LANGUAGES):
+        raise ValueError(f"{path.name}: the note of {name} must be {{en: …, ko: …}}")
+    weights = path.parent / facts["weights"] if "weights" in facts else None
+    if weights is not None and not weights.is_file():
+        raise ValueError(f"{path.name}: the weights of {name} are not there: {weights}")
+    given = {key: facts[key] for key in ("options", "set", "prepare") if key in facts}
+    return Network(name, facts["architecture"], weights=weights, note=note, **given)
+
+
+def find_networks(names: list[str], described: dict[str, Network]) -> dict[str, Network]:
+    """The networks with these names: described ones first, then the zoo, then timm."""
+    found: dict[str, Network] = {}
+    for name in names:
+        if name in described:
+            found[name] = described[name]
+        elif name in PAPER:
+            found[name] = Network(name, PAPER[name].timm_id)
+        elif timm.is_model(name.partition(".")[0]):
+            found[name] = Network(name, name)
+        else:
+            raise ValueError(f"MODELS: {name!r} is neither in SPEC, nor in the zoo ({', '.join(list(PAPER)[:4])}, …), "
+                             "nor a name of timm")
+    if not found:
+        raise ValueError("MODELS is empty: say, for example, MODELS=vit_b16,resnet50_bit")
+    return found
