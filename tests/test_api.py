@@ -17,9 +17,10 @@ MEASURING = [name for name in FUNCTIONS if not name.startswith(("load_", "list_"
 
 
 def test_every_public_name_is_on_the_page_in_both_languages():
-    listed = re.findall(r"\.\. auto(?:function|class):: helpers\.(\w+)$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    page = PAGE.read_text(encoding="utf-8")
+    listed = re.findall(r"\.\. auto(?:function|class):: helpers\.(\w+)$", page, re.MULTILINE)
     assert sorted(listed) == sorted(helpers.__all__ * 2)
-    in_tables = re.findall(r"^\| `(\w+)` \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    in_tables = re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)
     assert sorted(in_tables) == sorted(FUNCTIONS * 2)
 
 
