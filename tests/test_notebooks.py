@@ -222,6 +222,7 @@ def test_unknown_marker_is_named(book):
         ("## What did we see?", "See {cite}`raghu`.", "'{cite}' works on the site only"),
         ("## What did we see?", "![](plot.png)", "image without alternative text: ![](plot.png)"),
         ("## What did we see?", '<img src="plot.png">', "image without alternative text: <img"),
+        ("## What did we see?", "- %p: points", "a line that starts with % is a comment for MyST and vanishes: '- %p"),
         ("## What did we see?", "# Second title", "the first block, and no other, must start with the title"),
         ("tags: [hide-input]", "tag: hide-input", "unknown metadata 'tag'"),
         ("{en: A rising line., ko: 올라가는 선.}", "A rising line.", "alt must be {en: …, ko: …}"),

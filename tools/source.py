@@ -18,6 +18,7 @@ CODE = re.compile(r"^( *)(`{3,}|~{3,})(?! *\{).*?^\1\2|(?<!\})`[^`\n]+`", re.MUL
 SITE_ONLY = re.compile(  # directives, roles, targets and footnotes: a notebook would show them raw
     r"^ *(?:`{3,}|~{3,}) *\{.*|^ *:{3,}.*|^\(.+\)=$|\{[a-z:-]+\}(?=`)|\[\^\w+\]", re.MULTILINE
 )
+VANISHING = re.compile(r"^(?:[ >]|[-*+] |\d+\. )*%.*", re.MULTILINE)  # also at the start of a list item
 IMAGE_WITHOUT_ALT = re.compile(r"!\[\s*\]\([^)]*\)|<img(?![^>]*\balt=\"[^\"])[^>]*>")
 
 
@@ -136,6 +137,8 @@ def cell_problems(cell) -> Iterator[str]:
             yield f"unknown language {lang!r}; the book has 'en' and 'ko'"
         for image in IMAGE_WITHOUT_ALT.findall(cell.source):
             yield f"image without alternative text: {image}"
+        for line in VANISHING.findall(CODE.sub("", cell.source)):
+            yield f"a line that starts with % is a comment for MyST and vanishes: {line.strip()[:40]!r}"
 
 
 def chapter_cell_problems(cell) -> Iterator[str]:
