@@ -6,6 +6,7 @@ from .cka_bias import cka_bias_explorer
 from .field import field_explorer
 from .posembed import posembed_explorer
 from .scale import scale_explorer
+from .shift import shift_explorer
 from .skip import skip_explorer
 from .tokens import token_explorer
 
@@ -16,6 +17,7 @@ __all__ = [
     "field_explorer",
     "posembed_explorer",
     "scale_explorer",
+    "shift_explorer",
     "skip_explorer",
     "token_explorer",
 ]

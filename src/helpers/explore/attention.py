@@ -54,7 +54,7 @@ def attention_explorer(model: nn.Module, images: ImageSource, *, distance: Atten
     _check_distance(distance, maps)
     if query is None:
         query = maps.prefix + maps.grid[0] // 2 * maps.grid[1] + maps.grid[1] // 2
-    about = {"images": _names(images, len(shown), names), "grid": list(maps.grid), "prefix": maps.prefix,
+    about = {"images": image_names(images, len(shown), names), "grid": list(maps.grid), "prefix": maps.prefix,
              "size": list(shown.shape[-2:]), "distance": distance.pixels.tolist(),
              "onPrefix": distance.cls_mass.tolist(), "uniform": distance.uniform, "measured": distance.n_images}
     return show(Attention, about=about, parts=parts, image=image, layer=layer, head=head, query=query, view=view)
@@ -78,7 +78,7 @@ def pixels(images: Tensor, model: nn.Module) -> np.ndarray:
     return ((images.float().cpu() * std + mean).clamp(0, 1) * 255).round().byte().permute(0, 2, 3, 1).numpy()
 
 
-def _names(images: ImageSource, n: int, names: Sequence[Any] | None) -> list[dict[str, str]]:
+def image_names(images: ImageSource, n: int, names: Sequence[Any] | None) -> list[dict[str, str]]:
     """What the page calls each image: `names`, or its class, or its number."""
     if names is None:
         classes, labels = getattr(images, "classes", None), getattr(images, "labels", None)
