@@ -157,8 +157,8 @@ def report(
     record = {
         "id": id,
         "verdict": verdict,
-        "measured": _plain(_in_both_languages(measured, korean), f"measured of {id}"),
-        "control": None if control is None else _plain(_in_both_languages(control, korean), f"control of {id}"),
+        "measured": _plain(bilingual(measured, korean), f"measured of {id}"),
+        "control": None if control is None else _plain(bilingual(control, korean), f"control of {id}"),
         "control_holds": None if control_holds is None else bool(control_holds),
         "control_reason": control_reason,
         "interval": None if interval is None else [_plain(bound, f"interval of {id}") for bound in interval],
@@ -170,7 +170,7 @@ def report(
     return Report(record)
 
 
-def _in_both_languages(values: Any, korean: Sequence[str] | None) -> Any:
+def bilingual(values: Any, korean: Sequence[str] | None) -> Any:
     """The same values under English and Korean names."""
     if not korean or not isinstance(values, dict):
         return values
