@@ -5,6 +5,7 @@ from .cka import cka_explorer
 from .cka_bias import cka_bias_explorer
 from .field import field_explorer
 from .posembed import posembed_explorer
+from .qkv import qkv_explorer
 from .scale import scale_explorer
 from .shift import shift_explorer
 from .skip import skip_explorer
@@ -16,6 +17,7 @@ __all__ = [
     "cka_explorer",
     "field_explorer",
     "posembed_explorer",
+    "qkv_explorer",
     "scale_explorer",
     "shift_explorer",
     "skip_explorer",
