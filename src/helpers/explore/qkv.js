@@ -177,7 +177,7 @@ const explorer = defineExplorer({
     return [
       table("tokens", t.tokens), table("w_q", t.wq), table("w_k", t.wk), table("w_v", t.wv),
       tabs({ key: "query", label: t.query, options: asking }),
-      tabs({ key: "scaled", label: t.scaled, options: [["yes", t.yes], ["no", t.no]] }),
+      tabs({ key: "scaled", label: t.scaled, options: [["yes", t.yes], ["no", t.no]], when: () => view.get("step") !== "qkv" }),
       wholeRow(tabs({ key: "step", label: t.step, options: STEPS.map(step => [step, t.steps[step]]) })),
     ];
   },
