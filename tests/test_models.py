@@ -12,8 +12,8 @@ SHIPPED = sorted(lab.read_manifest())
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_shipped_model_scores_what_its_manifest_says(name):
-    """On the bundled quarter of the test set, within three standard errors of the accuracy on all of it."""
-    images, said = load_images("cifar10"), lab.read_manifest()[name]["test_accuracy"]
+    """On some of the test images, within three standard errors of the accuracy on all; `make lab-verify` takes all."""
+    images, said = load_images("cifar10", 512), lab.read_manifest()[name]["test_accuracy"]
     now = lab.accuracy(load_model(name), images.raw, images.labels)
     assert abs(now - said) < 3 * (said * (1 - said) / len(images)) ** 0.5
 
