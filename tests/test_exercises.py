@@ -6,11 +6,9 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-import torch
 from source import OTHER, read_source
 
 from helpers.exercises import CHECKS, check
-from helpers.similarity import hsic0, hsic1
 
 CHAPTERS = Path(__file__).resolve().parent.parent / "book" / "chapters"
 
@@ -47,18 +45,6 @@ def test_solutions_pass_and_stubs_do_not(imports, stub, solutions):
 
 def test_every_check_is_used_by_a_chapter():
     assert {parameter.id for parameter in exercises()} == set(CHECKS)
-
-
-@pytest.mark.parametrize("wrong,hint", [
-    (lambda k, l: hsic0(k, l), "biased"),
-    (lambda k, l: hsic1(k, l) * 12 * 9, "n(n−3)"),
-    (lambda k, l: k.nonexistent, "AttributeError"),
-    (lambda k, l: torch.tensor(3.0), "three terms"),
-    (lambda k, l: None, "returns nothing"),
-])  # fmt: skip
-def test_the_check_of_hsic1_says_what_is_probably_wrong(wrong, hint):
-    feedback = check("17.hsic1", wrong)
-    assert not feedback.ok and hint in feedback.en and feedback.ko != feedback.en
 
 
 def test_feedback_is_escaped():

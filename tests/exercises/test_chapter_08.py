@@ -3,6 +3,7 @@
 import pytest
 import timm
 import torch
+from slips import refused
 
 from helpers.exercises import check
 
@@ -40,8 +41,7 @@ def test_parameters_accepts_timms_count():
     (lambda width, depth, classes, patch: 5, "part by part"),
 ])  # fmt: skip
 def test_parameters_names_what_is_missing(difference, hint):
-    feedback = check("08.parameters", off(difference))
-    assert not feedback.ok and hint in feedback.en and feedback.ko != feedback.en
+    assert refused("08.parameters", off(difference), hint)
 
 
 @pytest.mark.parametrize(("wrong", "hint"), [
@@ -50,8 +50,7 @@ def test_parameters_names_what_is_missing(difference, hint):
     (lambda patch, width, depth, classes, side=224: "many", "number was expected"),
 ])  # fmt: skip
 def test_parameters_that_give_no_number(wrong, hint):
-    feedback = check("08.parameters", wrong)
-    assert not feedback.ok and hint in feedback.en and feedback.ko != feedback.en
+    assert refused("08.parameters", wrong, hint)
 
 
 @pytest.mark.parametrize(("wrong", "hint"), [
@@ -63,8 +62,7 @@ def test_parameters_that_give_no_number(wrong, hint):
     (0.1, "n c²"),
 ])  # fmt: skip
 def test_intercept_names_the_slip(wrong, hint):
-    feedback = check("08.intercept", wrong)
-    assert not feedback.ok and hint in feedback.en and feedback.ko != feedback.en
+    assert refused("08.intercept", wrong, hint)
 
 
 def test_intercept_accepts_a_rounded_number():
