@@ -1,4 +1,7 @@
-"""Draw the first page's picture, the favicon and the picture for shared links: `python tools/pictures.py`."""
+"""Draw the first page's picture, the favicon, the picture for shared links, and the README's view of the built book.
+
+`python tools/pictures.py`, after `make book`.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from pathlib import Path
 
 import yaml
 from PIL import Image
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Browser, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[1]
 STATIC = ROOT / "book" / "_static"
@@ -45,27 +48,67 @@ def fields() -> str:
     return f'<svg xmlns="http://www.w3.org/2000/svg" {size}>{"".join(parts)}</svg>'
 
 
-def main() -> None:
-    """Write fields.svg, cover.png and favicon.ico."""
-    (STATIC / "fields.svg").write_text(fields(), encoding="utf-8")
+def covers(browser: Browser) -> None:
+    """Write cover.png and favicon.ico."""
     english = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["title"]
     korean = yaml.safe_load((ROOT / "book/locale/ko/config.yml").read_text(encoding="utf-8"))["title"]
     logo = (STATIC / "logo.svg").read_text(encoding="utf-8")
     eye = logo.replace("<svg ", '<svg style="left:84px;top:84px" width="190" height="190" ', 1)
     drawing = eye + fields().replace("<svg ", '<svg style="left:640px;top:72px" ', 1)
+    page = browser.new_page(viewport={"width": 1200, "height": 630})
+    page.set_content(COVER.format(drawing=drawing, english=english, korean=korean))
+    save(Image.open(io.BytesIO(page.screenshot())), STATIC / "cover.png", 64)
+    page.set_viewport_size({"width": 256, "height": 256})
+    page.set_content(f'<body style="margin:0">{logo.replace("<svg ", "<svg width=256 height=256 ", 1)}</body>')
+    favicon = Image.open(io.BytesIO(page.screenshot(omit_background=True)))
+    favicon.save(STATIC / "favicon.ico", sizes=[(16, 16), (32, 32), (48, 48)])
+
+
+def save(picture: Image.Image, path: Path, colours: int) -> None:
+    """A small PNG: few colours are enough for flat drawings and pages."""
+    picture.convert("P", palette=Image.Palette.ADAPTIVE, colors=colours).save(path, optimize=True)
+    print(f"Wrote {path.relative_to(ROOT)}")
+
+
+def view(browser: Browser, site: Path, where: str, size: tuple[int, int], theme: str, lift: int) -> Image.Image:
+    """A page of the site as a reader sees it, scrolled until its explorer is `lift` pixels below the top."""
+    context = browser.new_context(viewport={"width": size[0], "height": size[1]}, color_scheme=theme)  # type: ignore[arg-type]
+    context.add_init_script(f"localStorage.setItem('mode', '{theme}'); localStorage.setItem('theme', '{theme}')")
+    page = context.new_page()
+    page.goto((site / where).as_uri())
+    explorer = page.locator(".explorer").first
+    explorer.get_by_role("button").first.wait_for()
+    explorer.evaluate("(node, lift) => window.scrollTo({top: node.getBoundingClientRect().top + scrollY - lift, "
+                      "behavior: 'instant'})", lift)
+    page.wait_for_timeout(1000)  # the explorer draws when it comes in sight
+    picture = Image.open(io.BytesIO(page.screenshot()))
+    context.close()
+    return picture
+
+
+def book(browser: Browser, site: Path) -> None:
+    """Write book.png: a chapter in English on a desk, and one in Korean, in the dark, on a phone."""
+    desk = view(browser, site, "en/19_attention_distance.html", (1180, 760), "light", 150)
+    phone = view(browser, site, "ko/24_localization.html", (390, 700), "dark", 70)
+    gap = 30
+    whole = Image.new("RGB", (desk.width + phone.width + 3 * gap, desk.height + 2 * gap), "#dbe8f5")
+    whole.paste(desk, (gap, gap))
+    whole.paste(phone, (desk.width + 2 * gap, gap + (desk.height - phone.height) // 2))
+    save(whole, ROOT / "book" / "book.png", 192)
+
+
+def main() -> None:
+    """Write them all; the README's picture only when there is a built book to look at."""
+    (STATIC / "fields.svg").write_text(fields(), encoding="utf-8")
+    site = ROOT / "_site"
     with sync_playwright() as p:
         browser = p.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1200, "height": 630})
-        page.set_content(COVER.format(drawing=drawing, english=english, korean=korean))
-        page.screenshot(path=STATIC / "cover.png")
-        page.set_viewport_size({"width": 256, "height": 256})
-        page.set_content(f'<body style="margin:0">{logo.replace("<svg ", "<svg width=256 height=256 ", 1)}</body>')
-        favicon = Image.open(io.BytesIO(page.screenshot(omit_background=True)))
+        covers(browser)
+        if site.is_dir():
+            book(browser, site)
+        else:
+            print("No picture of the book: make book builds it first")
         browser.close()
-    cover = Image.open(STATIC / "cover.png").convert("P", palette=Image.Palette.ADAPTIVE, colors=64)
-    cover.save(STATIC / "cover.png", optimize=True)
-    favicon.save(STATIC / "favicon.ico", sizes=[(16, 16), (32, 32), (48, 48)])
-    print(f"Wrote {STATIC.relative_to(ROOT)}/fields.svg, cover.png and favicon.ico")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -13,7 +14,10 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from explorer_moves import moves
 from playwright.sync_api import Page, expect
+
+from helpers import explore
 
 pytest.importorskip("jupyterlab", reason="JupyterLab is not installed, so no explorer was tried live")
 
@@ -191,6 +195,34 @@ def test_data_reaches_the_live_view(start_lab, page):
     expect(cell(page, 1)).to_contain_text("kernel sees 2 5 29", timeout=MINUTE)
     run_cell(page, 2)
     expect(explorer.locator(".ex-caption")).to_contain_text("Layer 4, mean of all heads, query [CLS]", timeout=MINUTE)
+
+
+EXPLORERS = sorted(name.removesuffix("_explorer") for name in explore.__all__)
+EVERY = [f"import sys\nsys.path.insert(0, {str(Path(__file__).parent)!r})\n"
+         "from live_explorers import changed, explorers, restore\nprint(sorted(explorers))"]
+for name in EXPLORERS:
+    EVERY += [f"explorers[{name!r}]", f"print('changed:', *changed({name!r}))", f"restore({name!r})"]
+
+
+def test_every_explorer_reaches_the_kernel_and_back(start_lab, page):
+    """A control moved in the page changes a trait; the trait set back in Python gives the first caption again."""
+    open_and_run_first_cell(page, start_lab({}, EVERY))
+    expect(cell(page, 0)).to_contain_text(str(EXPLORERS), timeout=5 * MINUTE)
+    for index, name in enumerate(EXPLORERS):
+        shown, asked, restored = range(3 * index + 1, 3 * index + 4)
+        run_cell(page, shown)
+        explorer = cell(page, shown).locator(".explorer")
+        caption = explorer.locator(".ex-caption")
+        expect(caption).to_contain_text(re.compile(r"\d"), timeout=2 * MINUTE)
+        expect(caption).not_to_contain_text("computing")
+        before = caption.inner_text()
+        _, move = next(moves(explorer))
+        move()
+        expect(caption, name).not_to_have_text(before)
+        run_cell(page, asked)
+        expect(cell(page, asked), name).to_contain_text(re.compile(r"changed: \w+"), timeout=MINUTE)
+        run_cell(page, restored)
+        expect(caption, name).to_have_text(before, timeout=MINUTE, use_inner_text=True)
 
 
 def test_without_anywidget_the_page_form_appears(start_lab, page):
