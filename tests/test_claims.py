@@ -110,8 +110,8 @@ def test_a_control_counts_if_it_earns_no_less(control, outcome, holds):
 
 def test_korean_names_of_values():
     report = good(measured={"first": 1, "last": 2}, control={"first": 3, "last": 4}, korean=["첫째", "끝"])
-    assert report.record["measured"] == {"en": {"first": 1, "last": 2}, "ko": {"첫째": 1, "끝": 2}}
-    assert report.record["control"]["ko"] == {"첫째": 3, "끝": 4}
+    assert report.record["measured"] == {"en": [["first", 1], ["last", 2]], "ko": [["첫째", 1], ["끝", 2]]}
+    assert report.record["control"]["ko"] == [["첫째", 3], ["끝", 4]]
     with pytest.raises(ValueError, match=r"2 values \(first, last\) and 1 Korean names"):
         good(measured={"first": 1, "last": 2}, korean=["첫째"])
 
@@ -133,7 +133,7 @@ def test_record_keeps_the_facts_as_json():
         note=NOTE,
     )
     record = json.loads(json.dumps(report._repr_mimebundle_()[claims.MIME], allow_nan=False))
-    assert record["measured"] == {"rotation": 1e-9, "scale": 0.5, "n": 7}
+    assert record["measured"] == [["rotation", 1e-9], ["scale", 0.5], ["n", 7]]
     assert (record["interval"], record["control_holds"], record["note"]) == ([0.1, 0.9], True, NOTE)
 
 
@@ -189,9 +189,9 @@ def test_numbers_are_short(value, text):
 
 
 def test_values_may_be_bilingual_at_any_level():
-    value = {"en": {"drift": 0.5}, "ko": {"변화": 0.5}}
+    value = {"en": [["drift", 0.5]], "ko": [["변화", 0.5]]}
     assert (value_text(value, "en"), value_text(value, "ko")) == ("drift: 0.5", "변화: 0.5")
-    assert value_text({"stable": True, "who": {"en": "all", "ko": "모두"}}, "ko") == "stable: 예 · who: 모두"
+    assert value_text([["stable", True], ["who", {"en": "all", "ko": "모두"}]], "ko") == "stable: 예 · who: 모두"
 
 
 @pytest.mark.notebooks

@@ -230,7 +230,7 @@ def test_torchrun_gives_the_same_numbers(place, results, tmp_path):
 
 # ---- the page ---------------------------------------------------------------------------------------------------
 
-RECORD = {"id": "R10", "verdict": "partly", "measured": {"ViT": 0.123}, "control": None, "control_reason": None,
+RECORD = {"id": "R10", "verdict": "partly", "measured": [["ViT", 0.123]], "control": None, "control_reason": None,
           "interval": None, "note": None}
 
 

@@ -23,6 +23,7 @@ from typing import Any, Literal
 import yaml
 
 from .claims_text import (
+    FIXED_KEYS,
     LANGUAGES,
     card_html,
     card_text,
@@ -180,11 +181,15 @@ def bilingual(values: Any, korean: Sequence[str] | None) -> Any:
 
 
 def _plain(value: Any, name: str) -> Any:
-    """Value as JSON can hold it: numbers rounded to 6 digits, texts, and dictionaries of them."""
+    """Value as JSON can hold it: numbers rounded to 6 digits, texts, and named ones as pairs.
+
+    A notebook sorts the keys of what it stores; pairs keep the order in which a chapter names its values.
+    """
     if isinstance(value, Interval):
         value = asdict(value)
     if isinstance(value, dict) and value:
-        return {str(key): _plain(item, f"{key!r} in {name}") for key, item in value.items()}
+        pairs = [[str(key), _plain(item, f"{key!r} in {name}")] for key, item in value.items()]
+        return dict(pairs) if set(value) in FIXED_KEYS else pairs
     if getattr(value, "shape", None) == ():  # a scalar of torch or numpy
         value = value.item()
     if isinstance(value, bool | str):

@@ -16,6 +16,7 @@ from numbers import Integral
 from typing import Any
 
 LANGUAGES = ("en", "ko")
+FIXED_KEYS = ({"en", "ko"}, {"value", "low", "high"})  # all other dictionaries name values
 MARKS = {"holds": "✓", "partly": "◐", "fails": "✗", "untestable": "?"}
 PAPERS = ("background", "vit", "raghu")
 SECTION_WORDS = {"App.": "부록", "Fig.": "그림", "Table": "표", "eq.": "식", " left": " 왼쪽", " centre": " 가운데"}
@@ -58,14 +59,14 @@ def number_text(value: float) -> str:
 
 
 def value_text(value: Any, lang: str) -> str:
-    """A measured value in words: a number, an interval, a text, {name: value} or {"en": value, "ko": value}."""
+    """A stored value in words: a number, an interval, a text, [[name, value], …] or {"en": value, "ko": value}."""
+    if isinstance(value, list):
+        return " · ".join(f"{name}: {value_text(item, lang)}" for name, item in value)
+    if isinstance(value, dict) and set(value) == set(LANGUAGES):
+        return value_text(value[lang], lang)
     if isinstance(value, dict):
-        if set(value) == set(LANGUAGES):
-            return value_text(value[lang], lang)
-        if set(value) == {"value", "low", "high"}:
-            number, low, high = (number_text(value[key]) for key in ("value", "low", "high"))
-            return f"{number} ({low}{WORDS[lang]['to']}{high})"
-        return " · ".join(f"{name}: {value_text(item, lang)}" for name, item in value.items())
+        number, low, high = (number_text(value[key]) for key in ("value", "low", "high"))
+        return f"{number} ({low}{WORDS[lang]['to']}{high})"
     if isinstance(value, bool):
         return WORDS[lang]["yes" if value else "no"]
     return value if isinstance(value, str) else number_text(value)

@@ -11,9 +11,16 @@ function rgb(value) {
 }
 const colour = value => `rgb(${rgb(value).join(" ")})`;
 
+/** How wide a text may be at x before the canvas cuts it. */
+function roomAt(g, x, align) {
+  const { a, e } = g.getTransform(), left = x + e / a, right = (g.canvas.width - e) / a - x;
+  return align === "left" ? right : align === "right" ? left : 2 * Math.min(left, right);
+}
+
+/** A text that is squeezed rather than cut where a narrow screen leaves too little room. */
 function write(g, style, text, x, y, align = "left") {
   g.fillStyle = style; g.textAlign = align;
-  g.fillText(text, x, y);
+  g.fillText(text, x, y, Math.max(1, roomAt(g, x, align)));
 }
 
 function line(g, style, points, { width = 2, dash = [] } = {}) {
