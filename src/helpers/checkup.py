@@ -18,11 +18,11 @@ import torch
 from packaging.requirements import Requirement
 
 from . import data, lab
+from .claims_text import LANGUAGES
 from .device import pick_device
 from .models import load_model
 
 Texts = dict[str, str]  # {"en": …, "ko": …}
-LANGUAGES = ("en", "ko")
 # What pyproject.toml asks for; a test keeps the two equal. A clone that is not installed has no list of its own.
 PACKAGES = (
     "anywidget>=0.9.13", "filelock>=3.12", "ipython>=7.34", "ipywidgets>=7.7.1", "matplotlib>=3.8", "numpy>=1.26",

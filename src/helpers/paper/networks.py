@@ -24,11 +24,10 @@ import torch
 import yaml
 from torch import nn
 
+from ..claims_text import LANGUAGES
 from ..images import fixed_size, patch_embed
 from ..lab import sha256
 from ..models import PAPER, load_weights
-
-LANGUAGES = ("en", "ko")
 
 
 @dataclass(frozen=True)
