@@ -4,6 +4,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import nbclient
 import nbformat
+import numpy as np
 
 from helpers import plots
 
@@ -32,3 +33,12 @@ def test_a_notebook_shows_every_figure_after_one_of_ours():
     shown = [[o.output_type for o in cell.outputs if "image/png" in o.get("data", {})] for cell in notebook.cells]
     assert shown == [["display_data"]] * 2
     plt.close("all")
+
+
+def test_a_mosaic_keeps_every_tile():
+    tiles = np.arange(5 * 2 * 3.0).reshape(5, 2, 3)
+    sheet = plots.mosaic(tiles, 2, gap=np.nan)
+    assert sheet.shape == (8, 7)
+    np.testing.assert_array_equal(sheet[3:5, 4:7], tiles[3])
+    assert np.isnan(sheet[2]).all() and np.isnan(sheet[:, 3]).all() and np.isnan(sheet[6:, 4:]).all()
+    assert plots.mosaic(np.zeros((4, 2, 2, 3)), 4, gap=1).shape == (2, 11, 3)

@@ -119,3 +119,13 @@ def images(
             ax.set_title(title, fontsize=8)
             ax.set_axis_off()
         return one_or_all(drawn)
+
+
+def mosaic(tiles: np.ndarray, across: int, gap: float) -> np.ndarray:
+    """Tiles [n, h, w, …] as one picture, `across` in a row, lines of the value `gap` between them."""
+    n, h, w = tiles.shape[:3]
+    sheet = np.full((-(-n // across) * (h + 1), across * (w + 1), *tiles.shape[3:]), float(gap))
+    for i, tile in enumerate(tiles):
+        top, left = i // across * (h + 1), i % across * (w + 1)
+        sheet[top : top + h, left : left + w] = tile
+    return sheet[:-1, :-1]

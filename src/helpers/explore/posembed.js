@@ -72,7 +72,7 @@ const explorer = defineExplorer({
   name: "posembed",
   strings: STRINGS,
   columns: "1fr 1fr",
-    controls(t, view) {
+  controls(t, view) {
     const { models } = view.get("about");
     return [
       choice({ key: "model", label: t.model, options: Object.entries(models).map(([key, { name }]) => [key, view.say(name)]) }),
