@@ -242,6 +242,7 @@ CASES: dict[str, Callable[[], Case]] = {
     "attention-small": lambda: attention_case("vit_small_patch16_224"),
     "receptive-vit": lambda: receptive_case("vit_tiny_patch16_224", "blocks.5"),
     "receptive-resnet": lambda: receptive_case("resnet18", "layer2.1"),
-    "probe-few": lambda: probe_case(100),
+    "probe-few": lambda: probe_case(100),  # ten per class, as in the paper
+    "probe-more": lambda: probe_case(1000),  # a hundred per class, as in chapter 25
     "probe-many": lambda: probe_case(2000),
 }

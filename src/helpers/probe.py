@@ -117,7 +117,7 @@ def _fit_and_test(x: Tensor, y: Tensor, test_x: Tensor, test_y: Tensor, ridges: 
     scores = weights @ test_x.mT + (solver.mean.to(x.dtype)[:, None] - weights @ mean.mT)  # [t, K, m]
     if not scores.isfinite().all():
         raise ValueError("test: features contain NaN or Inf")
-    return (scores.argmax(1) == test_y).mT, best, held_out
+    return (scores.max(1).indices == test_y).mT, best, held_out  # many times faster than argmax along this axis
 
 
 class Ridge:

@@ -85,18 +85,8 @@ def find(model: nn.Module, names: Iterable[str] | None, images: Tensor | None) -
 
 
 def trace(model: nn.Module, images: Tensor | None) -> Order:
-    """Run the model once and note when every module is entered and left.
-
-    Shapes are enough for that, so it is tried on the meta device first, where nothing is computed.
-    """
-    images = _blank(model) if images is None else images[:1]
-    try:
-        return _trace_on(torch.device("meta"), model, images)
-    except Exception:  # a model that looks at values, or keeps tensors outside its parameters and buffers
-        return _trace_on(device_of(model), model, images)
-
-
-def _trace_on(device: torch.device, model: nn.Module, images: Tensor) -> Order:
+    """Run the model once, where it is, on one image, and note when every module is entered and left."""
+    images, device = _blank(model) if images is None else images[:1], device_of(model)
     order: Order = {}
     calls: Counter[str] = Counter()
 
