@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from helpers import features
+from helpers.features import widened
 
 
 def test_features_equal_a_hook_of_our_own(vit, images):
@@ -27,3 +28,11 @@ def test_several_layers_come_from_one_pass_in_execution_order(vit, images):
 def test_an_unknown_layer_is_refused(vit, images):
     with pytest.raises(ValueError, match=r"no layer 'blocks\.9'"):
         features(vit, images, "blocks.9")
+
+
+def test_neighbourhoods_become_channels_until_the_widths_are_alike():
+    maps = torch.arange(2 * 3 * 4 * 4.0).reshape(2, 3, 4, 4)
+    wide = widened(maps, torch.zeros(2, 12, 2, 2))
+    assert wide.shape == (2, 12, 2, 2)
+    assert wide[1, 4:8, 1, 0].tolist() == maps[1, 1, 2:4, 0:2].flatten().tolist()
+    assert torch.equal(widened(maps, torch.zeros(2, 11, 2, 2)), maps)  # not wider than `like`

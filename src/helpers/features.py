@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import pixel_unshuffle
 
 from .device import borrowed, pick_device
 from .images import ImageSource, feed
@@ -40,3 +41,12 @@ def features(model: nn.Module, images: ImageSource, layers: str | Sequence[str],
         if not values.isfinite().all():
             raise ValueError(f"NaN or Inf in the activations of {name!r}")
     return found[layers] if isinstance(layers, str) else found
+
+
+def widened(maps: Tensor, like: Tensor) -> Tensor:
+    """[n, C, h, w] with neighbourhoods flattened into channels, until there are about as many as in `like`.
+
+    An early map has few channels and many positions: read at one position, it would look poorer than it is.
+    """
+    side = max(1, int((like.shape[1] / maps.shape[1]) ** 0.5))
+    return pixel_unshuffle(maps, side)
