@@ -32,7 +32,7 @@ from tqdm.auto import tqdm
 from . import architectures
 from .data import cifar10
 from .device import device_of, pick_device
-from .objectives import OBJECTIVES, Objective
+from .objectives import OBJECTIVES, Objective, objective_of
 from .training import augment, make_optimizer, multiply_in, schedule
 
 HERE = Path(__file__).parent
@@ -70,7 +70,7 @@ class Trainer:
         kept = int(len(train[0]) * run["fraction"])
         self.images, self.labels = train[0][:kept], train[1][:kept]
         self.steps = run["images_seen"] // run["batch"]
-        self.objective = OBJECTIVES[run.get("objective", "classify")]
+        self.objective = objective_of(run)
         self.step, self.seconds, self.curve = 0, 0.0, []  # type: int, float, list[dict[str, float]]
         self.model = architectures.build(seed=run["seed"], **run["model"]).train()
         self.model.to(self.device).to(memory_format=torch.channels_last)  # a third faster for convolutions on a CPU
@@ -224,7 +224,7 @@ def verify(root: str | Path, n: int = 10_000) -> Iterator[tuple[str, float, floa
 
     images, labels = (part[:n] for part in cifar10("test", root))
     for name, entry in read_manifest().items():
-        objective = OBJECTIVES[entry["recipe"].get("objective", "classify")]
+        objective = objective_of(entry["recipe"])
         yield name, entry["test_accuracy"], accuracy(load_model(name), images, labels, objective)
 
 

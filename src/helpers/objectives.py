@@ -29,20 +29,26 @@ class MaskedViT(VisionTransformer):
         super().__init__(num_classes=COLOURS, global_pool="", fc_norm=False, **options)
         self.mask_token = nn.Parameter(torch.zeros(1, 1, self.embed_dim))
 
-    def guess_colours(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Logits [n, patches, 512] and which patches were corrupted [n, patches]: half of them.
-
-        Of the corrupted embeddings 80 % become the mask token, 10 % that of a random other patch, 10 % stay.
-        """
+    def guess_colours(self, x: Tensor, corruption: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
+        """Logits [n, patches, 512] and which patches were corrupted [n, patches]; by default as `corrupt` says."""
         patches = self.patch_embed(x)
-        n, count, _ = patches.shape
-        corrupted = torch.rand(n, count, device=x.device).argsort(1) < count // 2
-        fate = torch.rand(n, count, device=x.device)
-        other = patches.gather(1, torch.randint(count, (n, count, 1), device=x.device).expand_as(patches))
-        patches = torch.where((corrupted & (fate < 0.8))[..., None], self.mask_token, patches)
-        patches = torch.where((corrupted & (fate >= 0.9))[..., None], other, patches)
+        corrupted, source = corruption or corrupt(len(patches), patches.shape[1], x.device)
+        taken = patches.gather(1, source.clamp_min(0)[..., None].expand_as(patches))
+        patches = torch.where(source[..., None] < 0, self.mask_token, taken)
         tokens = self.norm(self.blocks(self._pos_embed(patches)))
         return self.head(tokens[:, self.num_prefix_tokens :]), corrupted
+
+
+def corrupt(n: int, patches: int, device: torch.device | None = None) -> tuple[Tensor, Tensor]:
+    """Which half of the patches is corrupted, and whose embedding stands in each place: both [n, patches].
+
+    Of the corrupted, 80 % get the mask token, written −1, 10 % the embedding of a random patch, 10 % keep their own.
+    """
+    corrupted = torch.rand(n, patches, device=device).argsort(1) < patches // 2
+    fate = torch.rand(n, patches, device=device)
+    other = torch.randint(patches, (n, patches), device=device)
+    source = torch.where(corrupted & (fate >= 0.9), other, torch.arange(patches, device=device))
+    return corrupted, source.masked_fill(corrupted & (fate < 0.8), -1)
 
 
 def mean_colours(raw: Tensor, side: int) -> Tensor:
@@ -76,3 +82,8 @@ def colour_right(model: MaskedViT, raw: Tensor, labels: Tensor) -> Tensor:
 
 
 OBJECTIVES = {"classify": Objective(class_loss, class_right), "colours": Objective(colour_loss, colour_right)}  # type: ignore[arg-type]
+
+
+def objective_of(recipe: dict[str, Any]) -> Objective:
+    """What a run of this recipe is trained for and measured by."""
+    return OBJECTIVES[recipe.get("objective", "classify")]
