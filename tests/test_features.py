@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from helpers import features
-from helpers.features import widened
+from helpers.features import answers, widened
 
 
 def test_features_equal_a_hook_of_our_own(vit, images):
@@ -28,6 +28,21 @@ def test_several_layers_come_from_one_pass_in_execution_order(vit, images):
 def test_an_unknown_layer_is_refused(vit, images):
     with pytest.raises(ValueError, match=r"no layer 'blocks\.9'"):
         features(vit, images, "blocks.9")
+
+
+def test_answers_are_the_classes_of_the_highest_logits(resnet, images):
+    resnet.train()  # BatchNorm would look at the other images of a minibatch
+    found = answers(resnet, images, batch_size=5)
+    assert resnet.training
+    with torch.no_grad():
+        assert torch.equal(found, resnet.eval()(images).argmax(1)) and len(found.unique()) > 1
+
+
+@pytest.mark.parametrize("broken", [float("nan"), float("inf"), -float("inf")])
+def test_activations_that_are_not_finite_are_refused(vit, images, broken):
+    vit.blocks[1].mlp.fc2.bias.data[3] = broken
+    with pytest.raises(ValueError, match=r"NaN or Inf in the activations of 'blocks\.1'"):
+        features(vit, images, ["blocks.0", "blocks.1"])
 
 
 def test_neighbourhoods_become_channels_until_the_widths_are_alike():

@@ -89,7 +89,7 @@ def probe(train_x: Any, train_y: Any, test_x: Any, test_y: Any, *, ridge: float 
     train_x, test_x = (x.reshape(len(x), shape.numel(), width) for x in (train_x, test_x))
     step = max(1, _CHUNK_BYTES // (4 * len(all_y) * max(width, len(classes) * len(candidates))))  # probes at a time
     with full_precision(place):
-        chunks = (_probes_first(part.index_select(0, order.to(part.device)), place) for part in train_x.split(step, 1))
+        chunks = (_probes_first(part, place).index_select(1, order.to(place)) for part in train_x.split(step, 1))
         parts = [_fit_and_test(a, train_y.to(place), _probes_first(b, place), test_y.to(place), candidates.to(place))
                  for a, b in zip(with_progress(chunks, train_x.shape[1], progress, "probes"), test_x.split(step, 1),
                                  strict=True)]
@@ -106,10 +106,13 @@ def _probes_first(x: Tensor, device: torch.device) -> Tensor:
 
 
 def _fit_and_test(x: Tensor, y: Tensor, test_x: Tensor, test_y: Tensor, ridges: Tensor) -> tuple[Tensor, ...]:
-    """[t, n, D] and [t, m, D] → who of the tested is right [m, t], chosen λ [t], leave-one-out accuracy [λ, t]."""
+    """[t, n, D] and [t, m, D] → who of the tested is right [m, t], chosen λ [t], leave-one-out accuracy [λ, t].
+
+    x is centred in place.
+    """
     n = over_all(x.shape[1])
-    mean = (over_all(x.sum(1, keepdim=True, dtype=torch.float64)) / n).to(x.dtype)
-    solver = Ridge(torch.sub(x, mean, out=x.new_empty(x.shape)), y)  # contiguous, unlike x: products are faster so
+    mean = (over_all(x.double().sum(1, keepdim=True)) / n).to(x.dtype)
+    solver = Ridge(x.sub_(mean), y)
     at_once = max(1, _CHUNK_BYTES // (4 * x.shape[0] * n * len(solver.mean)))
     held_out = torch.cat([solver.held_out_accuracy(part) for part in ridges.split(at_once)])
     best = ridges[len(ridges) - 1 - held_out.flip(0).argmax(0)]  # the largest λ among equals
