@@ -50,7 +50,8 @@ def make_environment(which: str) -> Path:
     target = ["--quiet", "--python", str(python)]
     for command in (
         ["uv", "venv", "--quiet", "--clear", "--python", PYTHON[which], str(place)],
-        ["uv", "pip", "install", *target, "--resolution", RESOLUTION[which], str(ROOT), *RUNNER],
+        ["uv", "pip", "install", *target, "--resolution", RESOLUTION[which], str(ROOT)],
+        ["uv", "pip", "install", *target, *RUNNER],  # Colab's own are recent
     ):
         if subprocess.run(command, cwd=ROOT).returncode:
             sys.exit(f"Could not install the {which} versions: `{' '.join(command[:3])}` says above why.")
