@@ -57,7 +57,10 @@ SAME_PART = {"vit_cls": "vit_b16", "resnet": "resnet50_bit", "vit_gap": "vit_rel
 
 def load_model(name: str, *, scale: str = "lab", trained: bool = True, weights: str | Path | None = None,
                seed: int | None = None) -> nn.Module:
-    """A network in eval mode. Lab models come from the package, paper models from timm (or a local `weights` file)."""
+    """A network in eval mode. Lab models come from the package, paper models from timm (or a local `weights` file).
+
+    trained=False gives the same architecture with random weights, as its training began; a ViT's head starts at zero.
+    """
     if seed is not None and trained:
         raise ValueError("`seed` chooses the weights of an untrained model; pass trained=False with it.")
     if scale == "lab":
