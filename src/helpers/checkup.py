@@ -27,7 +27,7 @@ Texts = dict[str, str]  # {"en": …, "ko": …}
 PACKAGES = (
     "anywidget>=0.9.13", "filelock>=3.12", "ipython>=7.34", "ipywidgets>=7.7.1", "matplotlib>=3.8", "numpy>=1.26",
     "pandas>=2.1", "pillow>=10", "pyyaml>=6", "safetensors>=0.4.3", "scikit-learn>=1.4", "scipy>=1.11", "seaborn>=0.13",
-    "timm>=1.0.23", "torch>=2.5", "torchvision>=0.20", "tqdm>=4.66",
+    "timm>=1.0.26", "torch>=2.5", "torchvision>=0.20", "tqdm>=4.66",
 )  # fmt: skip
 TRIED, TRIED_ON = "vit_cls", 500  # the network that is run, and on how many bundled images
 
