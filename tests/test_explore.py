@@ -172,8 +172,15 @@ def test_numbers_that_are_read_keep_the_decimals_that_python_writes():
     assert [f"{packed['low'] + packed['step'] * code:.3f}".replace("-0.000", "0.000") for code in codes] == [
         f"{value:.3f}".replace("-0.000", "0.000") for value in values
     ]
+
+
+def test_a_wide_range_takes_four_bytes_and_too_wide_a_range_is_refused():
+    packed = pack(np.array([0.25, np.nan, 38896.81]), digits=2, allow_nan=True)
+    assert packed["bytes"] == 4
+    codes = np.frombuffer(packed["data"], "<u4")
+    assert f"{packed['low'] + packed['step'] * codes[2]:.2f}" == "38896.81" and codes[1] == packed["undefined"]
     with pytest.raises(ValueError, match="fewer digits"):
-        pack(np.array([0.0, 1000.0]), digits=3)
+        pack(np.array([0.0, 1e8]), digits=3)
 
 
 def test_undefined_values_have_a_code_of_their_own():

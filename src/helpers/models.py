@@ -59,7 +59,8 @@ def load_model(name: str, *, scale: str = "lab", trained: bool = True, weights: 
                seed: int | None = None) -> nn.Module:
     """A network in eval mode. Lab models come from the package, paper models from timm (or a local `weights` file).
 
-    trained=False gives the same architecture with random weights, as its training began (the head of a lab ViT starts at zero).
+    trained=False gives the same architecture with random weights, as its training began (the head of a lab ViT starts
+    at zero).
     """
     if seed is not None and trained:
         raise ValueError("`seed` chooses the weights of an untrained model; pass trained=False with it.")

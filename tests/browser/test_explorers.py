@@ -102,9 +102,11 @@ def test_text_is_never_read_as_html(js):
 
 
 @pytest.mark.parametrize("data", ["v.data", "new DataView(Uint8Array.from(atob(v.data), c => c.charCodeAt(0)).buffer)"])
-def test_packed_arrays_are_unpacked_in_a_page_and_live(js, data):
-    values = np.linspace(-1, 4, 12).reshape(3, 4)
-    packed = json.loads(script_json(pack(values)))
+@pytest.mark.parametrize("largest, digits, size", [(4, None, 1), (4, 3, 2), (1e5, 3, 4)])
+def test_packed_arrays_are_unpacked_in_a_page_and_live(js, data, largest, digits, size):
+    values = np.linspace(-1, largest, 12).reshape(3, 4)
+    packed = json.loads(script_json(pack(values, digits=digits)))
+    assert packed["bytes"] == size
     shape, got = js(
         f"""v => {{
             const array = js.unpack({{ ...v, data: {data} }});

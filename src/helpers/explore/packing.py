@@ -17,7 +17,7 @@ def pack(values: Any, *, digits: int | None = None, allow_nan: bool = False) -> 
     """Any array → few bytes per value; `unpack` in parts.js gives it back.
 
     Pictures take one byte (256 steps between smallest and largest; uint8 stays as it is). Numbers that the reader sees
-    take two and, with `digits` decimals, read exactly as Python writes them. NaN needs `allow_nan`; ∞ is refused.
+    take two, or four where their range is wide, and with `digits` decimals read exactly as Python writes them. NaN needs `allow_nan`; ∞ is refused.
     """
     values = np.asarray(values)
     if digits is None and values.dtype == np.uint8 and values.size:
@@ -44,10 +44,11 @@ def _one_byte(values: np.ndarray) -> tuple[str, np.ndarray, float, float]:
 def _decimals(values: np.ndarray, digits: int) -> tuple[str, np.ndarray, float, float]:
     whole = np.array([int(f"{value:.{digits}f}".replace(".", "")) for value in values.flat]).reshape(values.shape)
     low, scale = int(whole.min()), 10**digits
-    if whole.max() - low >= 2**16 - 1:
-        raise ValueError(f"values from {values.min():g} to {values.max():g} with {digits} decimals need more than two "
+    widest = int(whole.max()) - low
+    if widest >= 2**32 - 1:
+        raise ValueError(f"values from {values.min():g} to {values.max():g} with {digits} decimals need more than four "
                          f"bytes: pack them with fewer digits")
-    return "<u2", whole - low, low / scale, 1 / scale
+    return "<u2" if widest < 2**16 - 1 else "<u4", whole - low, low / scale, 1 / scale
 
 
 def script_json(value: Any) -> str:

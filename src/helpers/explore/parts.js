@@ -5,7 +5,8 @@ const bytesOf = data => typeof data === "string" ? new DataView(Uint8Array.from(
 /** Array packed by `pack` in packing.py → { shape, at(flat index), get(i, j, …) }; NaN where a value is undefined.
  *  Its bytes are a DataView (live) or base64 (page). */
 function unpack({ data, shape, low, step, bytes, undefined: missing = -1 }) {
-  const view = bytesOf(data), code = bytes === 2 ? i => view.getUint16(2 * i, true) : i => view.getUint8(i);
+  const view = bytesOf(data), read = { 1: "getUint8", 2: "getUint16", 4: "getUint32" }[bytes];
+  const code = i => view[read](bytes * i, true);
   const at = index => { const value = code(index); return value === missing ? NaN : low + step * value; };
   return { shape, at, get: (...place) => at(place.reduce((flat, i, axis) => flat * shape[axis] + i, 0)) };
 }
