@@ -67,11 +67,11 @@ paper: setup ## measure full-size networks: MODELS=vit_b16,resnet50_bit IMAGES=f
 	@test -n "$(MODELS)" -a -n "$(IMAGES)" || { echo "Say which networks and photos: make paper MODELS=vit_b16,resnet50_bit IMAGES=folder"; exit 1; }
 	@$(PY) -m helpers.paper "$(MODELS)" "$(IMAGES)" $(if $(RUN),--name "$(RUN)") $(if $(SPEC),--spec "$(SPEC)")
 
-lab: setup ## train the small models that are missing, or RUN=name; resumes where it stopped
-	@$(PY) -m helpers.lab $(RUN)
+lab: setup ## train the small models that are missing, or RUN=name; resumes where it stopped (DATA=folder with CIFAR-10)
+	@$(PY) -m helpers.lab $(RUN) $(if $(DATA),--data "$(DATA)")
 
-lab-verify: setup ## measure every shipped small model again on the full test set
-	@$(PY) -m helpers.lab verify
+lab-verify: setup ## measure every shipped small model again on the full test set (DATA=folder with CIFAR-10)
+	@$(PY) -m helpers.lab verify $(if $(DATA),--data "$(DATA)")
 
 bench: setup ## compare speed and memory with other packages; goes on where a cut run stopped
 	@$(PY) -m pip install --quiet --disable-pip-version-check --no-build-isolation -c requirements.lock --editable ".[bench]"

@@ -11,7 +11,7 @@ import timm
 import torch
 import torch.nn.functional as F
 from timm.layers import set_fused_attn
-from timm.models.vision_transformer import VisionTransformer
+from timm.models.vision_transformer import ParallelScalingBlock, VisionTransformer
 from torch import nn
 
 from helpers import attention_distance, attention_maps, attention_rollout, head_similarity
@@ -159,23 +159,28 @@ def test_any_grid_with_dynamic_image_size():
 
 
 @pytest.mark.parametrize("identity", [True, False])
-@pytest.mark.parametrize("pool", ["token", "avg"])
-def test_rollout_is_the_product_of_mean_maps(identity, pool):
+@pytest.mark.parametrize(("pool", "registers"), [("token", 0), ("token", 2), ("avg", 0), ("avg", 2)])
+@pytest.mark.parametrize("autocast", [False, True])
+def test_rollout_is_the_product_of_mean_maps(identity, pool, registers, autocast):
     torch.manual_seed(0)
     model = VisionTransformer(img_size=32, patch_size=8, embed_dim=24, depth=3, num_heads=3, num_classes=3,
-                              class_token=pool == "token", global_pool=pool).eval()
+                              class_token=pool == "token", reg_tokens=registers, global_pool=pool).eval()
     with torch.no_grad():
         for p in model.parameters():
             p.add_(0.3 * torch.randn_like(p))
     x = torch.randn(3, 3, 32, 32)
-    maps = attention_maps(model, x)
+    rounded = torch.autocast("cpu", dtype=torch.bfloat16, enabled=autocast)  # the model may be, the product may not
+    with rounded:
+        maps = attention_maps(model, x, batch_size=2)
     product = np.eye(maps.values.shape[-1])
     for layer in range(3):
         mean = maps.values[:, layer].mean(1)
         product = ((mean + np.eye(mean.shape[-1])) / 2 if identity else mean) @ product
-    row = (product[:, 0] if pool == "token" else product.mean(1))[:, maps.prefix :]
+    readers = product[:, :1] if pool == "token" else product[:, maps.prefix :]  # what the model itself pools
+    row = readers.mean(1)[:, maps.prefix :]
     expected = (row / row.sum(-1, keepdims=True)).reshape(3, 4, 4)
-    result = attention_rollout(model, x, identity=identity, batch_size=2)
+    with rounded:
+        result = attention_rollout(model, x, identity=identity, batch_size=2)
     assert np.allclose(result.maps, expected, atol=1e-6) and np.allclose(result.maps.sum((1, 2)), 1)
 
 
@@ -198,10 +203,33 @@ def test_head_subsets_by_addition_equal_concatenated_heads(vit, resnet, images):
 
 
 def test_head_similarity_refuses_what_is_not_there(vit, resnet, images):
-    with pytest.raises(ValueError, match="blocks 0 to 2"):
-        head_similarity(vit, images, resnet, block=3)
+    for block in (3, "head"):
+        with pytest.raises(ValueError, match=f"no block {block!r}.*blocks 0 to 2"):
+            head_similarity(vit, images, resnet, block=block)
     with pytest.raises(ValueError, match="3 heads"):
         head_similarity(vit, images, resnet, size=4)
+
+
+def test_heads_of_a_block_without_an_attention_module(resnet, images):
+    torch.manual_seed(0)
+    model = VisionTransformer(img_size=32, patch_size=8, embed_dim=24, depth=2, num_heads=3,
+                              block_fn=ParallelScalingBlock)
+    result = head_similarity(model, images, resnet, block="blocks.1", size=2)
+    assert np.allclose(result.head_distance, attention_distance(model, images).pixels[1])
+
+
+@pytest.mark.parametrize(("layers", "numbers"), [(-1, [2]), (1, [1]), ("blocks.1", [1]), (["blocks.0", -1], [0, 2])])
+def test_blocks_by_number_and_by_name(vit, images, layers, numbers):
+    assert attention_maps(vit, images[:1], layers=layers).layers == numbers
+
+
+@pytest.mark.parametrize(("layers", "message"), [
+    ([9], "no block 9.*blocks 0 to 2"), (["blocks.3"], r"no block 'blocks\.3'.*blocks 0 to 2"),
+    (1.5, "no block 1.5"), ([None], "no block None"), ([], "layers is empty"),
+])
+def test_blocks_that_are_not_there(vit, images, layers, message):
+    with pytest.raises(ValueError, match=message):
+        attention_maps(vit, images[:1], layers=layers)
 
 
 def test_constant_layers_and_heads_are_named(vit, resnet, images):
@@ -229,17 +257,30 @@ def test_constant_layers_and_heads_are_named(vit, resnet, images):
     ("cait_xxs24_224", {"depth": 1, "embed_dim": 24, "num_heads": 2}, "talking heads"),
     ("xcit_nano_12_p16_224", {"depth": 1}, "between channels"),
     ("resnet18", {}, "no attention between patches"),
+    ("convnext_atto", {}, "no attention between patches"),
+    ("samvit_base_patch16_224", {"depth": 1, "embed_dim": 24, "num_heads": 2}, "not built like.*num_prefix_tokens"),
+    ("convit_tiny", {"depth": 1}, "not built like.*num_prefix_tokens"),
+    ("tnt_s_patch16_224", {"depth": 1}, "not built like.*patch_embed"),
+    ("crossvit_9_240", {"img_size": 224}, "not built like.*patch_embed"),
+    ("pit_ti_224", {}, "not built like.*num_prefix_tokens"),
+    ("hiera_tiny_224", {}, "not built like.*patch_embed"),
 ])
 def test_models_without_a_map_are_refused_with_the_reason(name, options, reason):
-    model = timm.create_model(name, pretrained=False, **options)
-    for metric in (attention_distance, attention_maps, attention_rollout):
+    refuse_everywhere(timm.create_model(name, pretrained=False, **options), torch.randn(2, 3, 224, 224), reason)
+
+
+def refuse_everywhere(model: nn.Module, x: torch.Tensor, reason: str) -> None:
+    heads = partial(head_similarity, other=nn.Conv2d(3, 4, 3))
+    for metric in (attention_distance, attention_maps, attention_rollout, heads):
         with pytest.raises(ValueError, match=reason):
-            metric(model, torch.randn(2, 3, 224, 224))
+            metric(model, x)
 
 
-def test_a_mixer_is_refused(mixer, images):
-    with pytest.raises(ValueError, match="no attention between patches"):
-        attention_distance(mixer, images)
+def test_a_mixer_another_vit_and_a_wrapped_vit_are_refused(vit, mixer, images):
+    refuse_everywhere(mixer, images, "no attention between patches")
+    torchvision = pytest.importorskip("torchvision")
+    refuse_everywhere(torchvision.models.VisionTransformer(32, 8, 1, 2, 24, 48), images, "not built like timm's")
+    refuse_everywhere(nn.DataParallel(vit), images, r"DataParallel wraps.*model\.module")
 
 
 def test_fused_attention_switched_off_is_recognised(images):

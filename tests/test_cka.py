@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import itertools
+import warnings
 import weakref
 from functools import partial
 
@@ -220,10 +221,12 @@ def test_lists_and_generators_of_batches(vit, images):
 
 
 def test_a_short_last_batch_is_merged_and_it_says_so(vit, images):
-    with pytest.warns(UserWarning, match="last batch had 2 images.*merged.*10 images"):
+    with pytest.warns(UserWarning, match="a batch had 2 images.*merged.*10 images"):
         merged = cka(vit, images[:18], batch_size=8)
     assert merged.n_images == 18 and merged.batch_size == 10
     assert np.allclose(merged.within, cka(vit, [images[:8], images[8:18]]).within)
+    with pytest.warns(UserWarning, match="^a batch had 2 images"):  # it is not the last one
+        assert cka(vit, [images[:6], images[6:8], images[8:16]]).batch_size == 8
 
 
 @pytest.mark.parametrize("n", [0, 1, 3])
@@ -298,13 +301,24 @@ def test_a_constant_layer_is_nan_and_named(vit, images):
     assert np.isfinite(result.within[np.ix_([0, 2], [0, 2])]).all()
 
 
+@pytest.mark.parametrize("outlier", [0.0, 0.001, 0.1])  # HSIC₁ of one example that differs from all others is zero
 @pytest.mark.parametrize("noise", [0.0, 3e-7])
-def test_what_differs_by_rounding_only_is_constant(noise):
+def test_what_differs_by_rounding_only_is_constant(noise, outlier):
     torch.manual_seed(0)
     layer = nn.Sequential(nn.Identity(), nn.Linear(6, 6))
     x = 5 + noise * torch.randn(8, 6)
-    with pytest.warns(UserWarning, match="undefined"):
-        assert np.isnan(cka(layer, x, layers=["0"]).within).all()
+    x[0] += outlier * torch.randn(6)
+    with pytest.warns(UserWarning, match="undefined.*the same for all images, or for all but one: 0, 1"):
+        assert np.isnan(cka(layer, x, layers=["0", "1"]).within).all()
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32])
+def test_a_layer_far_from_zero_is_not_constant(dtype):
+    torch.manual_seed(0)
+    x = (20 + 0.6 * torch.randn(16, 64)).to(dtype)
+    exact = x.double()
+    identity = nn.Sequential(nn.Identity(), nn.Linear(64, 2, dtype=dtype))
+    assert cka(identity, x, layers=["0"]).within == pytest.approx(brute_force([exact], [exact], 16))
 
 
 def test_a_layer_without_one_row_per_image_is_named(images):
@@ -381,11 +395,67 @@ def test_a_device_that_is_not_there():
             cka(nn.Linear(2, 2), torch.randn(8, 2), device="cuda")
 
 
+class HeadFirst(nn.Module):
+    """Registers the layer that reads the image last."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.head, self.stem = nn.Conv2d(8, 2, 1), nn.Conv2d(3, 8, 3)
+
+    def forward(self, x):
+        return self.head(self.stem(x))
+
+
+def test_the_convolution_registered_first_need_not_read_the_image(images):
+    assert taps(HeadFirst(), images=images) == cka(HeadFirst(), images).layers == ["stem", "head"]
+    with pytest.raises(ValueError, match=r"HeadFirst cannot read images of shape \(24, 1, 32, 32\)") as caught:
+        cka(HeadFirst(), images[:, :1])
+    assert isinstance(caught.value.__cause__, RuntimeError)
+    with pytest.raises(ValueError, match=r"HeadFirst cannot read.*taps\(model, images=x\)"):
+        taps(HeadFirst())
+
+
+def test_the_declared_channels_count(images):
+    model = nn.Sequential(nn.PixelUnshuffle(4), nn.Conv2d(48, 4, 3))  # as in timm's tresnet
+    model.pretrained_cfg = {"input_size": (3, 32, 32)}
+    assert taps(model) == cka(model, images).layers == ["0", "1"]
+    with pytest.raises(ValueError, match="1 channels, the model wants 3"):
+        cka(model, images[:, :1])
+    model.in_chans = 1  # an option of timm's that its configuration does not follow
+    model[1] = nn.Conv2d(16, 4, 3)
+    assert taps(model) == cka(model, images[:, :1]).layers
+
+
+def test_torchscript_is_refused_before_anything_is_touched(resnet, images):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch.jit is deprecated
+        traced = torch.jit.trace(resnet.eval(), images[:2]).train()
+    for call in (lambda: cka(traced, images), lambda: taps(traced, images=images)):
+        with pytest.raises(TypeError, match=r"TorchScript.*pass the model"):
+            call()
+    assert all(m.training for m in traced.modules())
+
+
+@pytest.mark.parametrize(("layers", "kind"), [([0, 1], "int"), (2, "int"), ([nn.Identity()], "Identity")])
+def test_layers_that_are_no_names(vit, images, layers, kind):
+    with pytest.raises(TypeError, match=rf"by name, not as {kind}.*taps\(model\)"):
+        cka(vit, images, layers=layers)
+
+
+def test_nearest_names_are_given_once(vit, images):
+    with pytest.raises(ValueError, match="nearest names") as caught:
+        cka(vit, images, layers=["blocks.7"])
+    near = str(caught.value).split(": ")[-1].split(", ")
+    assert len(near) == len(set(near)) == 3
+
+
 def test_models_that_read_numbers_instead_of_images():
     torch.manual_seed(0)
     model = nn.Sequential(nn.Embedding(10, 6), nn.Flatten(), nn.Linear(24, 3))
     result = cka(model, torch.randint(10, (12, 4)), layers=["0", "2"])
     assert np.isfinite(result.within).all()
+    several = nn.Sequential(nn.Linear(5, 6), nn.ReLU(), nn.Linear(6, 3))
+    assert np.isfinite(cka(several, torch.randn(12, 5)).within).all()
 
 
 # ---- results ----------------------------------------------------------------------------------------------------

@@ -88,6 +88,18 @@ def test_a_folder_of_photos_is_prepared_for_its_model(tmp_path, monkeypatch):
     assert torch.allclose(image, torch.ones(()), atol=1e-5)  # white, with mean 0.5 and deviation 0.5
 
 
+def test_the_first_photos_are_of_all_classes(tmp_path, monkeypatch):
+    for kind, count in (("cat", 3), ("dog", 1), ("owl", 2)):
+        (tmp_path / kind).mkdir()
+        for i in range(count):
+            Image.fromarray(np.zeros((8, 8, 3), np.uint8)).save(tmp_path / kind / f"{i}.png")
+    monkeypatch.setenv("BOOK_PHOTOS", str(tmp_path))
+    photos = load_images(scale="paper", model=load_model("vit_s16", scale="paper", trained=False))
+    assert photos.labels.tolist() == [0, 1, 2, 0, 2, 0] and photos.take(3).labels.tolist() == [0, 1, 2]
+    names = " ".join(f"{path.parent.name}{path.stem}" for path in photos.paths)
+    assert names == "cat0 dog0 owl0 cat1 owl1 cat2"
+
+
 def test_photos_that_are_absent_or_broken_are_named(tmp_path, monkeypatch):
     monkeypatch.setenv("BOOK_PHOTOS", str(tmp_path))
     model = load_model("vit_s16", scale="paper", trained=False)

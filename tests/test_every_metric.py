@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import itertools
 import sys
@@ -19,7 +20,7 @@ import torch
 from matplotlib.axes import Axes
 from torch import nn
 from torch.overrides import TorchFunctionMode
-from torch.utils.data import DataLoader, TensorDataset
+from torch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset
 
 import helpers
 from helpers import (
@@ -36,7 +37,7 @@ from helpers import (
     taps,
 )
 from helpers.device import float64_device, full_precision, pick_device
-from helpers.images import with_progress
+from helpers.images import progress_bar, with_progress
 
 matplotlib.use("agg")
 
@@ -102,7 +103,7 @@ def test_promised_names_are_public():
 
 
 def test_modules_stay_short():
-    long = {p.name for p in Path(helpers.__file__).parent.glob("*.py") if len(p.read_text().splitlines()) > 300}
+    long = {p.name for p in Path(helpers.__file__).parent.rglob("*.py") if len(p.read_text().splitlines()) > 300}
     assert not long
 
 
@@ -124,12 +125,22 @@ def test_results_are_frozen_and_can_be_printed_tabled_and_drawn(vit, resnet, ima
 # ---- where images come from -------------------------------------------------------------------------------------
 
 
+class Stream(IterableDataset):
+    """Items that come one after the other, without a length."""
+
+    def __init__(self, items: list) -> None:
+        self.items = items
+
+    def __iter__(self):
+        return iter(self.items)
+
+
 @every_metric
 def test_tensor_dataset_and_loader_give_the_same(measure, images, name):
     x, labels = images[:8], torch.arange(8)
     expected = measure(name, x, batch_size=4)
     for source in (TensorDataset(x), TensorDataset(x, labels), DataLoader(x, batch_size=4),
-                   DataLoader(TensorDataset(x, labels), batch_size=4)):
+                   DataLoader(TensorDataset(x, labels), batch_size=4), Stream(list(zip(x, labels, strict=True)))):
         assert np.allclose(measure(name, source, batch_size=4), expected, atol=1e-6)
 
 
@@ -157,6 +168,49 @@ def test_images_the_model_cannot_mean_are_refused(measure, images, name):
             measure(name, bad)
     with pytest.raises(TypeError, match="tensor, a dataset or a loader"):
         measure(name, 3)
+
+
+class Ragged(Dataset):
+    """Images of two sizes."""
+
+    def __len__(self) -> int:
+        return 8
+
+    def __getitem__(self, i: int) -> torch.Tensor:
+        return torch.zeros(3, 32, 64 if i == 5 else 32)
+
+
+@every_metric
+def test_images_of_different_sizes_are_refused(measure, images, name):
+    larger = nn.functional.interpolate(images[:8], 64)
+    for bad, message in (([images[:8], larger], r"shapes, \(3, 32, 32\) and \(3, 64, 64\): make them one size"),
+                         ([images[:8], larger[:2]], r"different shapes, \(3, 32, 32\) and \(3, 64, 64\)"),
+                         (Ragged(), r"different shapes, \(3, 32, 32\) and \(3, 32, 64\)"),
+                         (DataLoader(Ragged(), batch_size=8), r"different shapes.*loader cannot stack")):
+        with pytest.raises(ValueError, match=message):
+            measure(name, bad)
+
+
+def test_grids_of_different_sizes_are_never_mixed(images):
+    """A ViT that takes any size would give distances on two grids without a word."""
+    from timm.models.vision_transformer import VisionTransformer
+
+    model = VisionTransformer(img_size=32, patch_size=8, embed_dim=24, depth=1, num_heads=3, dynamic_img_size=True)
+    with pytest.raises(ValueError, match="different shapes"):
+        attention_distance(model, [images[:8], nn.functional.interpolate(images[:8], 64)])
+
+
+@pytest.mark.parametrize(("shape", "make"), [
+    (r"\(3, 32, 32\) and dtype torch.float32", lambda x: x[0]),
+    (r"\(3, 32, 32\) and dtype torch.float32", list),
+    (r"\(3, 32, 32\) and dtype torch.float32", lambda x: [(image, 0) for image in x]),
+    (r"\(24,\) and dtype torch.int64", lambda x: [x, torch.arange(24)]),
+    (r"\(24, 3, 32, 32\) and dtype torch.int64", lambda x: x.long()),
+], ids=["one image", "list of images", "list of pairs", "images and labels", "integers"])
+@pytest.mark.parametrize("name", [name for name in METRICS if name != "head_similarity"])
+def test_what_is_no_batch_of_images_is_refused_with_its_shape(measure, images, name, shape, make):
+    with pytest.raises(ValueError, match=rf"images have shape {shape}: expected float.*x\[None\].*torch\.stack"):
+        measure(name, make(images))
 
 
 @every_metric
@@ -193,7 +247,7 @@ def test_two_models_must_want_the_same_preprocessing(vit, resnet, measure, image
 
 @pytest.mark.parametrize("name", ["cka", "cka of two", "head_similarity", "localization"])
 def test_a_short_last_batch_is_merged_and_it_says_so(measure, images, name):
-    with pytest.warns(UserWarning, match=r"last batch had 2 images.*merged.*6 images") as caught:
+    with pytest.warns(UserWarning, match=r"a batch had 2 images.*merged.*6 images") as caught:
         merged = measure(name, images[:10], batch_size=4)
     assert caught[0].filename == __file__
     assert np.allclose(merged, measure(name, [images[:4], images[4:10]]))
@@ -277,6 +331,16 @@ def test_inside_inference_mode_no_grad_and_autocast(measure, images, name):
 
 
 @every_metric
+def test_a_model_made_in_inference_mode(vit, resnet, images, measure, name):
+    with torch.inference_mode():
+        twins = copy.deepcopy(vit), copy.deepcopy(resnet)
+    assert all(p.is_inference() for p in twins[0].parameters())
+    found = METRICS[name](*twins, images[:8])
+    assert np.allclose(found if name == "features" else getattr(found, VALUES[name]), measure(name), atol=1e-6)
+    assert all(p.is_inference() for p in twins[0].parameters())
+
+
+@every_metric
 def test_nothing_is_printed_and_no_warning_is_given(measure, capfd, name):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -296,15 +360,41 @@ def test_long_work_shows_images_per_second(capfd):
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.parametrize("total", [8, None])
+def test_a_slow_rate_is_not_turned_upside_down(total):
+    with progress_bar(total, show=True) as bar:
+        text = bar.format_meter(2.0, total, elapsed=10, unit=bar.unit, bar_format=bar.bar_format)
+    assert "0.20 images/s" in text and ("2/8" if total else "2 images") in text
+
+
+class Noted(list):
+    """A bar that only notes how it is moved."""
+
+    update = list.append
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_) -> None: ...
+
+
 @every_metric
 def test_progress_can_be_switched_off(measure, monkeypatch, name):
     shown = []
-    for module in ("cka", "images"):
-        keep = lambda stream, total, show: shown.append(show) or stream
-        monkeypatch.setattr(sys.modules[f"helpers.{module}"], "with_progress", keep)
+    for module in ("receptive", "images"):
+        note = lambda total, show, unit="images": shown.append(show) or Noted()
+        monkeypatch.setattr(sys.modules[f"helpers.{module}"], "progress_bar", note)
     measure(name)
+    assert shown.count(True) == 1
     measure(name, progress=False)
-    assert shown == [True, False]
+    assert shown.count(True) == 1
+
+
+def test_a_receptive_field_moves_its_bar_with_every_channel(vit, images, monkeypatch):
+    bar = Noted()
+    monkeypatch.setattr(sys.modules["helpers.receptive"], "progress_bar", lambda total, show: bar)
+    receptive_field(vit, images[:6], channels=5, batch_size=4)
+    assert len(bar) == 2 * 3 * 5 and sum(bar) == pytest.approx(6)  # batches × layers × channels
 
 
 # ---- devices and precision --------------------------------------------------------------------------------------

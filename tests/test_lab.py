@@ -3,6 +3,8 @@
 import json
 import os
 import signal
+import subprocess
+from pathlib import Path
 
 import pytest
 import torch
@@ -51,6 +53,38 @@ def test_a_run_interrupted_twice_is_bit_for_bit_the_run_that_was_not(data, tmp_p
     assert (tmp_path / "broken/curve.csv").read_text() == (tmp_path / "whole/curve.csv").read_text()
     for a, b in zip(whole.average.state_dict().values(), resumed.average.state_dict().values(), strict=True):
         assert torch.equal(a, b)
+
+
+def test_an_interrupted_save_leaves_the_curve_whole(data, tmp_path, monkeypatch):
+    trainer = tiny(data)
+    fit(trainer, tmp_path, curve_points=6)
+    before = (tmp_path / "curve.csv").read_text()
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(lab.csv.DictWriter, "writerows", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        lab.save_state(trainer, tmp_path)
+    assert (tmp_path / "curve.csv").read_text() == before
+
+
+def test_with_nothing_missing_no_data_is_read(monkeypatch, capsys):
+    def read(*_):
+        raise AssertionError("CIFAR-10 was read")
+
+    monkeypatch.setattr(lab, "cifar10", read)
+    monkeypatch.setattr(lab, "recipes", lambda: {})
+    monkeypatch.setattr("sys.argv", ["lab"])
+    lab.main()
+    assert "Every run in runs.yml is in the manifest" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("target", ["lab", "lab-verify"])
+def test_make_passes_the_folder_of_the_data_on(target):
+    said = subprocess.run(["make", "-n", target, "DATA=/some data"], cwd=Path(lab.HERE).parents[1], check=True,
+                          capture_output=True, text=True).stdout
+    assert '--data "/some data"' in said
 
 
 def test_another_seed_gives_another_run(data, tmp_path):

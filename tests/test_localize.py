@@ -6,6 +6,7 @@ import matplotlib
 import numpy as np
 import pytest
 import torch
+from timm.models.vision_transformer import VisionTransformer
 from torch import nn
 
 from helpers import localization
@@ -31,11 +32,13 @@ def test_every_map_equals_cka_of_one_token_and_one_patch(vit, images):
         assert result.maps[token, row, column] == pytest.approx(expected, abs=1e-6)
 
 
-def test_a_patch_embedding_finds_its_patch(images):
+@pytest.mark.parametrize("layer", ["0", "patch_embed"])
+def test_a_patch_embedding_finds_its_patch(layer):
     torch.manual_seed(0)
-    copy = nn.Sequential(nn.Conv2d(3, 192, 8, stride=8))
+    copy = (nn.Sequential(nn.Conv2d(3, 192, 8, stride=8)) if layer == "0" else
+            VisionTransformer(img_size=32, patch_size=8, embed_dim=192, depth=1, num_heads=3))
     noise = torch.randn(200, 3, 32, 32)  # patches that have nothing to do with each other
-    result = localization(copy, noise, "0")
+    result = localization(copy, noise, layer)
     assert result.hit_rate == 1 and result.contrast > 0.5 and abs(result.edge) < 0.05 and result.chance == 1 / 16
 
 
@@ -97,6 +100,17 @@ def test_scores_of_maps_that_are_known():
     assert outwards.inner_edge == 1 and outwards.edge == 0
     flat = Localization(np.full((4, 2, 2), 0.5), "layer", 10)
     assert flat.contrast == 0 and np.isnan(flat.edge) and flat.hit_rate == 0.25  # no interior: all tokens count
+
+
+@pytest.mark.filterwarnings("error")
+def test_what_has_nothing_to_be_compared_with_is_nan_without_a_word():
+    alone = Localization(np.ones((1, 1, 1)), "layer", 10)
+    assert np.isnan([*alone.others, alone.contrast, alone.edge, alone.inner_edge]).all() and "nan" in repr(alone)
+    maps = np.full((9, 3, 3), 0.5)
+    maps[4] = np.nan  # a token that never changes; the only one inside
+    silent = Localization(maps, "layer", 10)
+    assert np.isnan(silent.others).tolist() == [token == 4 for token in range(9)]
+    assert silent.contrast == 0 and silent.edge == 0 and np.isnan(silent.inner_edge)
 
 
 def test_steps_lead_from_the_own_patch_to_the_best_one():

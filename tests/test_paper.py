@@ -16,9 +16,9 @@ import yaml
 from PIL import Image
 from safetensors.torch import save_file
 
-from helpers import attention_distance, cka, claims, localization
+from helpers import attention_distance, cka, claims, localization, scores
 from helpers.data import photos
-from helpers.paper import cost, page, scores
+from helpers.paper import cost, page
 from helpers.paper import run as paper
 from helpers.paper.choice import Choice
 from helpers.paper.measures import MEASURES, norms
@@ -308,21 +308,6 @@ def test_hours_follow_the_formula_on_the_page():
     text = (ROOT / "book" / "pages" / "full_size.md").read_text(encoding="utf-8")
     assert text.count(r"\frac{F + 2np}{0.4\,R} + \frac{16\,p}{B}") == 2
     assert (cost.EFFICIENCY, 4 * cost.REREAD, cost.BATCH, cost.PASSES * cost.IMAGES) == (0.4, 16, 1024, 204_800)
-
-
-# ---- scores -----------------------------------------------------------------------------------------------------
-
-
-def test_scores_on_matrices_whose_answer_is_known():
-    names = ["conv1", "layer1.0", "layer1.1", "layer2.0", "layer2.1", "norm"]
-    blocks = np.kron(np.eye(2), np.ones((3, 3)))
-    assert scores.stages(names).tolist() == [1, 1, 1, 2, 2, 2]
-    assert scores.stage_contrast(blocks, names) == 1 and scores.low_high(blocks) == 0
-    assert scores.stages(["blocks.0", "blocks.1", "blocks.2", "blocks.3"]).tolist() == [0, 1, 2, 3]
-    cross = np.eye(4)[:, [0, 0, 1, 3]]
-    assert scores.match_depth(cross) == 0 and scores.match_thirds(cross)["last"] == 1
-    assert scores.across(blocks, 3) == 0 and scores.halves(np.array([3.0, 3, 1, 1])) == 2
-    assert scores.largest_step(np.array([1.0, 1, 4, 5])) == (0.75, 0.5)
 
 
 def test_branches_of_untrained_twins_do_something():

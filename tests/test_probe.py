@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 
 import matplotlib
 import numpy as np
@@ -102,6 +103,14 @@ def test_shapes_chunks_and_kinds_of_input(monkeypatch):
     assert single.accuracy.shape == () and float(single.accuracy) == whole.accuracy[0, 0]
 
 
+def test_features_with_a_graph_are_taken_without_it():
+    (x, y), (test_x, test_y) = problem(60, 10), problem(60, 10, seed=1)
+    expected = probe(x, y, test_x, test_y).accuracy
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert probe(x.requires_grad_() * 1, y, test_x.requires_grad_() * 1, test_y).accuracy == expected
+
+
 def test_labels_need_not_start_at_zero_and_scale_does_not_matter():
     (x, y), (test_x, test_y) = problem(60, 10), problem(60, 10, seed=1)
     expected = probe(x, y, test_x, test_y).accuracy
@@ -134,6 +143,10 @@ def test_bad_input():
     ):
         with pytest.raises(ValueError, match=message):
             probe(*arguments)
+    names = ["cat", "dog", "cow"] * 10
+    for labels in (names, np.array(names)):
+        with pytest.raises(TypeError, match=r"labels must be an array of numbers.*np\.unique"):
+            probe(x, labels, test_x, labels)
     for ridge in (0, -1.0, "best"):
         with pytest.raises(ValueError, match="positive number"):
             probe(x, y, test_x, test_y, ridge=ridge)

@@ -7,8 +7,10 @@ import itertools
 import matplotlib
 import numpy as np
 import pytest
+import timm
 import torch
 from scipy.signal import convolve2d
+from timm.models.vision_transformer import VisionTransformer
 from torch import nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
@@ -113,6 +115,47 @@ def test_summaries_of_maps_that_are_known():
     assert flat.radius(0.5)[0] == pytest.approx(np.sqrt(0.5 * 784 / np.pi), abs=0.5)
     with pytest.raises(ValueError, match="between 0 and 1"):
         flat.radius(50)
+
+
+def small(name: str, **options) -> nn.Module:
+    torch.manual_seed(0)
+    return timm.create_model(name, pretrained=False, img_size=64, **options).requires_grad_(False).eval()
+
+
+@pytest.mark.parametrize(("name", "options", "layers"), [
+    ("swin_tiny_patch4_window7_224", {"embed_dim": 24, "depths": (1, 1), "num_heads": (2, 2), "window_size": 4},
+     {"patch_embed.proj": (16, 16, False), "patch_embed": (16, 16, True), "layers.1.blocks.0": (8, 8, True)}),
+    ("samvit_base_patch16_224", {"depth": 1, "embed_dim": 24, "num_heads": 2},
+     {"patch_embed.proj": (4, 4, False), "patch_embed": (4, 4, True), "blocks.0": (4, 4, True)}),
+])
+def test_channels_may_come_last(name, options, layers):
+    model, x = small(name, **options), torch.randn(1, 3, 64, 64)
+    result = receptive_field(model, x, list(layers))
+    for i, (rows, columns, last) in enumerate(layers[layer] for layer in result.layers):
+        middle = (slice(None), rows // 2, columns // 2)
+        pick = lambda y, at=middle, last=last: y[at] if last else y.movedim(1, -1)[at]
+        assert result.grids[i] == (rows, columns)
+        assert np.allclose(result.maps[i], one_by_one(model, result.layers[i], x, pick), atol=1e-6)
+
+
+def test_the_channels_of_images_that_are_not_square(bit):
+    vit = VisionTransformer(img_size=32, patch_size=8, embed_dim=24, depth=1, num_heads=3, dynamic_img_size=True)
+    x = torch.randn(1, 3, 24, 56)
+    assert receptive_field(vit, x, ["patch_embed", "blocks.0"], channels=1).grids == [(3, 7), (3, 7)]
+    assert receptive_field(bit, torch.randn(1, 3, 30, 52), channels=1).grids[0] == (8, 13)
+
+
+def test_layers_whose_positions_are_not_known(vit, images):
+    xcit = small("xcit_nano_12_p16_224", depth=1)
+    with pytest.raises(ValueError, match=r"'blocks\.0' has shape \(1, 16, 128\).*not known in Xcit"):
+        receptive_field(xcit, torch.randn(1, 3, 64, 64), ["blocks.0"])
+    with pytest.raises(ValueError, match=r"q_norm' has shape \(1, 3, 17, 8\).*32×32 px it cannot be told"):
+        receptive_field(vit, images[:1], ["blocks.0.attn.q_norm"])
+    swin = small("swin_tiny_patch4_window7_224", embed_dim=16, depths=(1,), num_heads=(2,), window_size=4)
+    with pytest.raises(ValueError, match=r"\(1, 16, 16, 16\).*cannot be told"):  # as many channels as columns
+        receptive_field(swin, torch.randn(1, 3, 64, 64), ["patch_embed"])
+    with pytest.raises(ValueError, match=r"\(16, 16, 16\) for 1 images"):  # sixteen windows, not sixteen images
+        receptive_field(swin, torch.randn(1, 3, 64, 64), ["layers.0.blocks.0.attn"])
 
 
 def test_layers_without_positions_and_wrong_images(vit, images):

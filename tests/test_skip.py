@@ -13,6 +13,7 @@ from timm.models.vision_transformer import VisionTransformer
 from torch import nn
 
 from helpers import norm_ratio, taps, without_skip
+from helpers.explore.skip import curves_of
 from helpers.skip import branches
 
 matplotlib.use("agg")
@@ -121,6 +122,11 @@ def test_sums_are_recognised_in_every_family(name, options, kinds):
     ("vit_small_patch16_18x2_224", {"depth": 1, "embed_dim": 48, "num_heads": 3}, "not known"),
     ("convnext_atto", {}, "not known"),
     ("vgg11", {}, "no residual blocks"),
+    ("swin_tiny_patch4_window7_224", {"embed_dim": 24, "depths": (1, 1), "num_heads": (2, 2)},
+     r"'layers\.0\.blocks\.0\.attn_out' has shape \(1, 56, 56, 24\), not \[n, tokens, C\]"),
+    ("samvit_base_patch16_224", {"depth": 1, "embed_dim": 24, "num_heads": 2},
+     r"'blocks\.0\.attn_out' has shape \(1, 14, 14, 24\), not \[n, tokens, C\]"),
+    ("pit_ti_224", {"depth": (1, 1, 1)}, r"'transformers\.1\.blocks\.0\.attn_out' has 197 tokens and .* has 730"),
 ])
 def test_what_has_no_norm_ratio_is_refused(name, options, reason):
     model = timm.create_model(name, pretrained=False, **options)
@@ -128,8 +134,35 @@ def test_what_has_no_norm_ratio_is_refused(name, options, reason):
         norm_ratio(model, torch.randn(1, 3, 224, 224))
 
 
+@pytest.mark.parametrize(("options", "prefix", "class_token"), [
+    ({"class_token": False, "global_pool": "avg"}, 4, False), ({}, 5, True),
+])
+def test_registers_are_not_a_class_token(images, options, prefix, class_token):
+    torch.manual_seed(0)
+    model = VisionTransformer(img_size=32, patch_size=8, embed_dim=24, depth=2, num_heads=3, reg_tokens=4, **options)
+    result = norm_ratio(model, images)
+    assert (result.prefix, result.class_token, result.attn.shape) == (prefix, class_token, (2, 16 + prefix))
+    assert np.allclose(result.spatial["attn"], result.attn[:, prefix:].mean(1))
+    assert result.to_frame()["cls"].notna().all() == class_token
+    assert len(result.plot().get_lines()) == (4 if class_token else 2)
+    drawn = {curve["tokens"] for curve in curves_of({"ViT": result})}
+    assert drawn == ({"spatial", "cls"} if class_token else {"spatial"})
+    if not class_token:
+        with pytest.raises(ValueError, match="no class token"):
+            _ = result.cls
+
+
+def test_kinds_of_branches_that_are_not_there_are_named(vit, resnet, images):
+    with pytest.raises(ValueError, match="no branches of kind 'conv': it has 'attn', 'mlp'"):
+        _ = norm_ratio(vit, images).blocks
+    convolutional = norm_ratio(resnet, images)
+    for kind in ("attn", "mlp"):
+        with pytest.raises(ValueError, match=f"no branches of kind {kind!r}: it has 'conv'"):
+            getattr(convolutional, kind)
+
+
 def test_without_skip_keeps_only_the_branches(vit, mixer, images):
-    bare = without_skip(vit, 1)
+    bare = without_skip(vit, np.int64(1))
     z = torch.randn(2, 17, 24)
     block = vit.blocks[1]
     with torch.no_grad():
@@ -155,9 +188,9 @@ def test_without_skip_can_be_trained_and_leaves_the_original_alone(vit, images):
 
 
 def test_without_skip_refuses_what_it_cannot_do(vit, resnet):
-    with pytest.raises(ValueError, match="blocks run from 0 to 2"):
+    with pytest.raises(ValueError, match="no block 3: the model has blocks 0 to 2"):
         without_skip(vit, 3)
-    with pytest.raises(ValueError, match="no block 0"):
+    with pytest.raises(ValueError, match=r"ResNet has no `blocks` with two skips to remove.*MixerBlock"):
         without_skip(resnet, 0)
     bare = without_skip(vit, 0)
     with pytest.raises(ValueError, match="not from NoSkipBlock"):

@@ -7,7 +7,8 @@ softmax(q kᵀ/√d + mask) from them a few images at a time, takes what it need
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+import operator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,18 +54,52 @@ class Grid:
         return torch.cdist(centres, centres, compute_mode="donot_use_mm_for_euclid_dist")
 
 
-def grid_of(model: nn.Module, x: Tensor) -> Grid:
-    """The token grid of a timm ViT for images [n, 3, H, W]; other architectures are refused with the reason."""
+def require_attention_maps(model: nn.Module) -> None:
+    """Refuse, with the reason, a model whose attention has no maps of the whole image."""
     kind = type(model).__name__
     for name, reason in _REFUSED.items():
         if kind.startswith(name):
             raise ValueError(f"{kind} has no attention map of the whole image: {reason}")
-    embed = patch_embed(model)
-    if embed is None or not hasattr(model, "num_prefix_tokens"):
-        raise ValueError(f"{kind} is not a vision transformer of timm: it has no attention between patches")
+    parts = {"patch_embed.dynamic_feat_size": hasattr(patch_embed(model), "dynamic_feat_size"),
+             "num_prefix_tokens": hasattr(model, "num_prefix_tokens"), "blocks": hasattr(model, "blocks")}
+    missing = [name for name, there in parts.items() if not there]
+    if missing and isinstance(getattr(model, "module", None), nn.Module):
+        raise ValueError(f"{kind} wraps the model whose attention is wanted: pass model.module")
+    if missing and not any(hasattr(m, "num_heads") or "Attention" in type(m).__name__ for m in model.modules()):
+        raise ValueError(f"{kind} is not a vision transformer: it has no attention between patches")
+    if missing:
+        raise ValueError(f"{kind} is not built like timm's VisionTransformer (it has no {' and no '.join(missing)}): "
+                         "its attention cannot be placed on the image")
+
+
+def grid_of(model: nn.Module, x: Tensor) -> Grid:
+    """The token grid of a timm ViT for images [n, 3, H, W]; other architectures are refused with the reason."""
+    require_attention_maps(model)
     height, width = x.shape[-2:]
-    rows, columns = embed.dynamic_feat_size((height, width))  # type: ignore[operator]
+    rows, columns = patch_embed(model).dynamic_feat_size((height, width))  # type: ignore[operator, union-attr]
     return Grid(rows, columns, int(model.num_prefix_tokens), height, width)  # type: ignore[arg-type]
+
+
+def has_class_token(model: nn.Module) -> bool:
+    """Whether one of the prefix tokens is a class token; the others are registers."""
+    return any(name.rpartition(".")[2] == "cls_token" for name, _ in model.named_parameters())
+
+
+def block_index(model: nn.Module, block: Any) -> int:
+    """The number of a block that is given as 2, as -1 (from the end) or as "blocks.2"."""
+    depth = len(model.blocks)  # type: ignore[arg-type]
+    names = {f"blocks.{i}": i for i in range(depth)}
+    try:
+        return range(depth)[operator.index(names.get(block, block))]
+    except (IndexError, TypeError):
+        raise ValueError(f"there is no block {block!r}: the model has blocks 0 to {depth - 1}, also called 'blocks.0' "
+                         f"to 'blocks.{depth - 1}', or -1 for the last") from None
+
+
+def block_indices(model: nn.Module, blocks: Any) -> list[int]:
+    """The numbers of one block or of several."""
+    several = isinstance(blocks, Iterable) and not isinstance(blocks, str)
+    return [block_index(model, block) for block in (blocks if several else [blocks])]
 
 
 @dataclass(frozen=True)

@@ -120,7 +120,7 @@ def cka(
     with ExitStack() as stack, torch.no_grad():
         for m in models:
             stack.enter_context(borrowed(m, place))
-        for batch in minibatches(sources, batch_size, passes, progress):
+        for batch in minibatches(sources, batch_size, passes, progress, models):
             inputs = [to_model(batch[min(i, len(batch) - 1)], m, place) for i, m in enumerate(models)]
             if sums is None:  # the first batch tells in which order the layers run
                 wanted = [find(m, names[i], inputs[i]) for i, m in enumerate(models)]
@@ -165,11 +165,15 @@ def check_sources(models: list[nn.Module], sources: list[ImageSource], passes: i
 
 
 def minibatches(
-    sources: list[ImageSource], batch_size: int, passes: int, progress: bool
+    sources: list[ImageSource], batch_size: int, passes: int, progress: bool, models: Sequence[nn.Module] = ()
 ) -> Iterator[tuple[Tensor, ...]]:
-    """One batch [n, ...] per source; the first pass in order, further ones in random order k, the same for all."""
+    """One batch [n, ...] per source; the first pass in order, further ones in random order k, the same for all.
 
-    streams = [batches(source, batch_size, smallest=SMALLEST_BATCH, passes=passes) for source in sources]
+    Source i is for model i; a single source is for all `models`.
+    """
+    readers = [models] if len(sources) == 1 else [models[i : i + 1] for i in range(len(sources))]
+    streams = [batches(source, batch_size, smallest=SMALLEST_BATCH, passes=passes, models=theirs)
+               for source, theirs in zip(sources, readers, strict=True)]
     n = count(sources[0])
     streams[0] = with_progress(streams[0], share(n and n * passes), progress)
     for batch in zip_longest(*streams, fillvalue=torch.empty(0)):

@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.resources import files
@@ -87,7 +88,7 @@ class Photos(Dataset):
             raise ValueError(f"{self.paths[i]} cannot be read as an image: {error}") from error
 
     def take(self, n: int) -> Photos:
-        """The first n photos."""
+        """The first n photos, one of each class in turn."""
         return Photos(self.paths[:n], self.labels[:n], self.prepare, self.name)
 
     def __repr__(self) -> str:
@@ -124,8 +125,20 @@ def photos(folder: Path, model: nn.Module | None) -> Photos:
     folders = {name: i for i, name in enumerate(sorted({p.parent.name for p in paths}))}
     number = lambda p: int(digits[0]) if (digits := re.match(r"\d+", p.name)) else 0
     labels = [folders[p.parent.name] if len(folders) > 1 else number(p) for p in paths]
+    order = _in_turn(labels)
+    paths, labels = tuple(paths[i] for i in order), [labels[i] for i in order]
     config = timm.data.resolve_model_data_config(model)
     return Photos(paths, torch.tensor(labels), timm.data.create_transform(**config, is_training=False), str(folder))
+
+
+def _in_turn(labels: list[int]) -> list[int]:
+    """Places of the first example of every class, then of the second of every class, and so on."""
+    seen: Counter[int] = Counter()
+    turns = []
+    for i, label in enumerate(labels):
+        turns.append((seen[label], label, i))
+        seen[label] += 1
+    return [i for *_, i in sorted(turns)]
 
 
 def _bundled(name: str, split: str) -> Images:

@@ -61,14 +61,20 @@ def borrowed(model: nn.Module, device: torch.device) -> Iterator[nn.Module]:
     (an exception, Ctrl-C, a backward pass) can move them, change `requires_grad` or touch `.grad`.
     """
     modules = list(model.modules())
+    if any(isinstance(m, torch.jit.ScriptModule) for m in modules):
+        raise TypeError(f"{type(model).__name__} is compiled by TorchScript, which lets nobody read its layers: pass "
+                        "the model that was traced or scripted")
     before = [(m, m.training, dict(m._parameters), dict(m._buffers)) for m in modules]
     stand_in: dict[int, Tensor] = {}  # tied weights stay tied
+    inference = torch.is_inference_mode_enabled()
 
     def copy(tensor: Tensor | None, wrap: Any) -> Any:
         if tensor is None:
             return None
         if id(tensor) not in stand_in:
-            stand_in[id(tensor)] = wrap(tensor.detach().to(device))
+            there = tensor.detach().to(device)
+            # a tensor made in inference mode takes no part in a backward pass; its clone does
+            stand_in[id(tensor)] = wrap(there.clone() if there.is_inference() and not inference else there)
         return stand_in[id(tensor)]
 
     try:

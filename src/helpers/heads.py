@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from . import plots
-from .attention import DistanceSums, Grid, Heads, grid_of, listen
+from .attention import DistanceSums, Grid, Heads, block_index, grid_of, listen, require_attention_maps
 from .cka import check_sources, minibatches
 from .device import borrowed, pick_device
 from .images import ImageSource, to_model
@@ -61,10 +61,10 @@ class HeadSimilarity:
 
 
 @together
-def head_similarity(model: nn.Module, images: ImageSource, other: nn.Module, *, block: int = 0, size: int | None = None,
-                    other_layers: Sequence[str] | str | None = None, other_images: ImageSource | None = None,
-                    draws: int = 200, batch_size: int = 128, device: str | torch.device | None = None,
-                    progress: bool = True) -> HeadSimilarity:
+def head_similarity(model: nn.Module, images: ImageSource, other: nn.Module, *, block: int | str = 0,
+                    size: int | None = None, other_layers: Sequence[str] | str | None = None,
+                    other_images: ImageSource | None = None, draws: int = 200, batch_size: int = 128,
+                    device: str | torch.device | None = None, progress: bool = True) -> HeadSimilarity:
     """CKA of sliding windows of `size` heads (default: a quarter), sorted by distance, with layers of `other`.
 
     Head outputs are taken before the output projection and without the class token. Random subsets of the same size
@@ -73,12 +73,13 @@ def head_similarity(model: nn.Module, images: ImageSource, other: nn.Module, *, 
     >>> head_similarity(vit, images, resnet, block=1, size=2).cka.shape
     (7, 9)
     """
-    n_heads = _head_count(model, block)
-    size = max(1, n_heads // 4) if size is None else size
-    if not 0 < size <= n_heads:
-        raise ValueError(f"size={size}: block {block} has {n_heads} heads")
+    require_attention_maps(model)
+    block = block_index(model, block)
     sources = [images] if other_images is None else [images, other_images]
-    sums, distance = _measure(model, other, sources, block, other_layers, batch_size, pick_device(device), progress)
+    sums, distance = _measure(model, other, sources, block, size, other_layers, batch_size, pick_device(device),
+                              progress)
+    n_heads = len(distance)
+    size = _window(size, n_heads, block)
     order = np.argsort(distance).tolist()
     windows = [tuple(order[i : i + size]) for i in range(n_heads - size + 1)]
     generator = np.random.default_rng(0)
@@ -91,29 +92,30 @@ def head_similarity(model: nn.Module, images: ImageSource, other: nn.Module, *, 
                           subset_cka(hsic, random, n_heads), distance, sums.n_images)
 
 
-def _measure(model: nn.Module, other: nn.Module, sources: list[ImageSource], block: int,
+def _measure(model: nn.Module, other: nn.Module, sources: list[ImageSource], block: int, size: int | None,
              other_layers: Sequence[str] | str | None, batch_size: int, device: torch.device, progress: bool,
              ) -> tuple[HSICSums, np.ndarray]:
     """HSIC₁ of all pairs of (heads of the block, layers of `other`), and the heads' distances [heads]."""
     check_sources([model, other], sources, passes=1)
-    n_heads = _head_count(model, block)
     distances = DistanceSums()
     sums: HSICSums | None = None
 
     def look(layer: int, heads: Heads, grid: Grid, see: See) -> None:
         if layer == block:
             distances.add(0, heads, grid)
-            for h in range(n_heads):
-                see(h, heads.output[:, h, grid.prefix :])
+            for h, output in enumerate(heads.output.unbind(1)):
+                see(h, output[:, grid.prefix :])
 
     with borrowed(model, device), borrowed(other, device), torch.no_grad():
         for batch in minibatches(sources, batch_size, 1, progress):
             x, y = to_model(batch[0], model, device), to_model(batch[-1], other, device)
+            grid = grid_of(model, x)
             if sums is None:
+                n_heads = _head_count(model, x[:1], grid, block)
+                _window(size, n_heads, block)  # refuse a wrong size before all images are read
                 taps = find(other, other_layers, y)
                 names = [f"head {h} of block {block}" for h in range(n_heads)]
                 sums = HSICSums(names + [tap.name for tap in taps], device)
-            grid = grid_of(model, x)
             with sums.minibatch(len(x)) as see:
                 listen(model, x, grid, partial(look, grid=grid, see=see))
                 with tapped(other, taps, see, first=n_heads):
@@ -123,11 +125,19 @@ def _measure(model: nn.Module, other: nn.Module, sources: list[ImageSource], blo
     return sums, distances.means()[0, 0]
 
 
-def _head_count(model: nn.Module, block: int) -> int:
-    blocks: Any = model.blocks
-    if not 0 <= block < len(blocks):
-        raise ValueError(f"block={block}: the model has blocks 0 to {len(blocks) - 1}")
-    return int(blocks[block].attn.num_heads)
+def _head_count(model: nn.Module, x: Tensor, grid: Grid, block: int) -> int:
+    """How many heads a block has, seen on one image [1, 3, H, W]: not every block keeps them in a module `attn`."""
+    counts: dict[int, int] = {}
+    listen(model, x, grid, lambda layer, heads: counts.__setitem__(layer, heads.q.shape[1]))
+    return counts[block]
+
+
+def _window(size: int | None, n_heads: int, block: int) -> int:
+    """How many heads go into a subset; a quarter of them by default."""
+    size = max(1, n_heads // 4) if size is None else size
+    if not 0 < size <= n_heads:
+        raise ValueError(f"size={size}: block {block} has {n_heads} heads")
+    return size
 
 
 def subset_cka(hsic: Tensor, subsets: Sequence[tuple[int, ...]], n_heads: int) -> np.ndarray:

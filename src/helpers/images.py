@@ -3,40 +3,79 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.utils.data import DataLoader, IterableDataset
 from tqdm.auto import tqdm
 
 from .advice import warn
 from .device import dtype_of
 from .shards import current, mine, share
 
-ImageSource = Any  # Tensor [n, ...], map-style dataset, or an iterable of batches; items may be (image, label) pairs
+ImageSource = Any  # Tensor [n, ...], dataset, or an iterable of batches; items may be (image, label) pairs
 
 
-def batches(images: ImageSource, batch_size: int, *, smallest: int = 1, passes: int = 1) -> Iterator[Tensor]:
+def batches(images: ImageSource, batch_size: int, *, smallest: int = 1, passes: int = 1,
+            models: Sequence[nn.Module] = ()) -> Iterator[Tensor]:
     """Batches [b, ...]: first in order, then in random order k for every further pass k; in `sharded()`, one's own.
 
     `batch_size` cuts tensors and datasets, of which only images that are needed are read; a loader keeps the batches
-    it makes itself. A last batch below `smallest` joins its neighbour.
+    it makes itself. A batch below `smallest` joins the one before. What cannot be images for one of the `models` that
+    will read them is refused before anything is counted.
     """
     if batch_size < smallest:
         raise ValueError(f"batch_size={batch_size} is too small: a batch needs at least {smallest} images")
+    if isinstance(images, IterableDataset):
+        images = DataLoader(images, batch_size, collate_fn=lambda items: _stack([_image(item) for item in items]))
     if is_loader(images):
-        yield from mine(_none_short((_image(item) for item in images), smallest))
+        yield from mine(_none_short(_alike(map(_image, _items(images)), models), smallest))
         return
+    if isinstance(images, Tensor):
+        _require_images(images, models)
     cuts = (cut for k in range(passes) for cut in _none_short(_order(len(images), k).split(batch_size), smallest))
-    for chosen in mine(cuts):
-        yield _read(images, chosen)
+    yield from _alike((_read(images, chosen) for chosen in mine(cuts)), models)
+
+
+def _alike(parts: Iterable[Tensor], models: Sequence[nn.Module]) -> Iterator[Tensor]:
+    """The same batches, once it is known that they can be images for the models, all of one shape."""
+    shape: torch.Size | None = None
+    for batch in parts:
+        _require_images(batch, models)
+        shape = batch.shape[1:] if shape is None else shape
+        if batch.dim() == 4 and batch.shape[1:] != shape:  # what is no image, say a text, may have any length
+            raise _different_shapes(shape, batch.shape[1:])
+        yield batch
+
+
+def _items(loader: Iterable[Any]) -> Iterator[Any]:
+    """What a loader gives; when it cannot stack its images, that is said in our words."""
+    try:
+        yield from loader
+    except RuntimeError as error:
+        if "stack expects each tensor to be equal size" not in str(error):
+            raise
+        raise ValueError("images have different shapes, so the loader cannot stack them: make them one size") from error
+
+
+def _stack(images: list[Tensor]) -> Tensor:
+    """Images [...] as one batch [n, ...]."""
+    for image in images:
+        if image.shape != images[0].shape:
+            raise _different_shapes(images[0].shape, image.shape)
+    return torch.stack(images)
+
+
+def _different_shapes(one: torch.Size, other: torch.Size) -> ValueError:
+    return ValueError(f"images have different shapes, {tuple(one)} and {tuple(other)}: make them one size")
 
 
 def _none_short(parts: Iterable[Tensor], smallest: int) -> Iterator[Tensor]:
-    """Batches [b, ...] or their indices [b]; a last one below `smallest` has joined the one before."""
-    held: Tensor | None = None  # one part is held back, so that a short last one can join it
+    """Batches [b, ...] or their indices [b]; one below `smallest` has joined the one before."""
+    held: Tensor | None = None  # one part is held back, so that a short one can join it
     for batch in parts:
         if len(batch) >= smallest:
             if held is not None:
@@ -48,7 +87,7 @@ def _none_short(parts: Iterable[Tensor], smallest: int) -> Iterator[Tensor]:
             raise ValueError(f"a batch has {len(batch)} images, at least {smallest} are needed: use larger batches")
         else:
             held = torch.cat([held, batch.to(held.device)])
-            warn(f"the last batch had {len(batch)} images, fewer than {smallest}: merged with the one before "
+            warn(f"a batch had {len(batch)} images, fewer than {smallest}: merged with the one before "
                  f"({len(held)} images)")
     if held is None:
         raise ValueError("there are no images: the input is empty")
@@ -63,14 +102,16 @@ def _order(n: int, k: int) -> Tensor:
 def _read(images: ImageSource, chosen: Tensor) -> Tensor:
     """The images with the indices `chosen` [b], from a tensor or a dataset."""
     if not isinstance(images, Tensor):
-        return torch.stack([_image(images[i]) for i in chosen.tolist()])
+        return _stack([_image(images[i]) for i in chosen.tolist()])
     if (chosen.diff() == 1).all():
         return images[int(chosen[0]) : int(chosen[0]) + len(chosen)]  # a view, no copy
     return images[chosen.to(images.device)]
 
 
 def is_loader(images: ImageSource) -> bool:
-    """True for anything that makes its own batches; tensors and map-style datasets do not."""
+    """True for anything that has an order of its own; tensors and map-style datasets can be read in any."""
+    if isinstance(images, IterableDataset):
+        return True
     if isinstance(images, Tensor) or (hasattr(images, "__getitem__") and not isinstance(images, (list, tuple, dict))):
         return False
     if isinstance(images, Iterable):
@@ -93,20 +134,34 @@ def count(images: ImageSource) -> int | None:
     return len(source) if hasattr(source, "__len__") and not isinstance(source, (list, tuple)) else None
 
 
+def own_count(images: ImageSource) -> int | None:
+    """How many of the images this process will see, roughly: for its progress bar."""
+    return share(count(images))
+
+
 def with_progress(stream: Iterable[Tensor], total: int | None, show: bool, unit: str = "images") -> Iterator[Tensor]:
-    """The same batches, with a bar in images per second once the work has lasted a second; process 0 shows it."""
-    show = show and os.environ.get("BOOK_STATIC") != "1"  # a page would keep the widget of a finished bar
-    show = show and current().rank == 0
-    with tqdm(total=total, unit=f" {unit}", disable=not show, delay=1, leave=False) as bar:
+    """The same batches, with a bar that moves on after each."""
+    with progress_bar(total, show, unit) as bar:
         for batch in stream:
             yield batch
             bar.update(len(batch))
 
 
+def progress_bar(total: int | None, show: bool, unit: str = "images") -> tqdm:
+    """A bar in images per second that appears once the work has lasted a second; process 0 shows it."""
+    show = show and os.environ.get("BOOK_STATIC") != "1"  # a page would keep the widget of a finished bar
+    show = show and current().rank == 0
+    # tqdm would turn a rate below one into seconds per image; n may be a fraction, when part of a batch is done
+    layout = ("{l_bar}{bar}| {n:.0f}/{total_fmt} [{elapsed}<{remaining}, {rate_noinv_fmt}]" if total
+              else "{n:.0f}{unit} [{elapsed}, {rate_noinv_fmt}]")
+    return tqdm(total=total, unit=f" {unit}", disable=not show, delay=1, leave=False, bar_format=layout)
+
+
 def feed(model: nn.Module, images: ImageSource, batch_size: int, device: torch.device, progress: bool, *,
          smallest: int = 1) -> Iterator[Tensor]:
     """Every batch as the model wants it: checked, on `device`, in its dtype, and with a progress bar."""
-    for batch in with_progress(batches(images, batch_size, smallest=smallest), share(count(images)), progress):
+    stream = batches(images, batch_size, smallest=smallest, models=[model])
+    for batch in with_progress(stream, own_count(images), progress):
         yield to_model(batch, model, device)
 
 
@@ -131,8 +186,24 @@ def to_model(batch: Tensor, model: nn.Module, device: torch.device) -> Tensor:
     return batch.to(device, dtype_of(model) if batch.is_floating_point() else None)
 
 
+def _require_images(batch: Tensor, models: Sequence[nn.Module]) -> None:
+    """Refuse what is not float [n, C, H, W] (bytes get a sentence of their own) where a model reads images."""
+    if batch.dim() == 4 and (batch.is_floating_point() or batch.dtype == torch.uint8):
+        return
+    if any(_reads_images(model) for model in models):
+        raise ValueError(f"images have shape {tuple(batch.shape)} and dtype {batch.dtype}: expected float "
+                         "[n, C, H, W]; one image is x[None], a list of images torch.stack(list), and of [x, labels] "
+                         "pass x")
+
+
+def _reads_images(model: nn.Module) -> bool:
+    """Whether a model declares what images it wants, or has a convolution that reads three colours."""
+    return channels(model) is not None or any(isinstance(m, nn.Conv2d) and m.in_channels == 3 for m in model.modules())
+
+
 def check(batch: Tensor, model: nn.Module) -> None:
     """Refuse a batch whose channels, size, dtype or range the model cannot mean."""
+    _require_images(batch, [model])
     if not batch.is_floating_point():
         if batch.dtype == torch.uint8:
             raise ValueError("images are bytes (uint8): scale them to [0, 1] and normalise them as the model expects")
@@ -148,9 +219,9 @@ def check(batch: Tensor, model: nn.Module) -> None:
 
 
 def _check_image_shape(batch: Tensor, model: nn.Module) -> None:
-    stem = next((m for m in model.modules() if isinstance(m, nn.Conv2d)), None)
-    if stem is not None and stem.in_channels != batch.shape[1]:
-        raise ValueError(f"images have {batch.shape[1]} channels, the model wants {stem.in_channels}")
+    wanted = channels(model)
+    if wanted is not None and wanted != batch.shape[1]:
+        raise ValueError(f"images have {batch.shape[1]} channels, the model wants {wanted}")
     size = fixed_size(model)
     if size is not None and size != tuple(batch.shape[-2:]):
         raise ValueError(f"images are {batch.shape[-2]}×{batch.shape[-1]} px, the model wants {size[0]}×{size[1]}: "
@@ -164,6 +235,18 @@ def _check_image_range(low: float, high: float, model: nn.Module) -> None:
     mean, std = normalisation(model) or (None, None)
     if mean is not None and any(mean) and low >= 0 and 0.5 < high <= 1:
         warn(f"image values lie in [0, 1], but the model expects them normalised with mean {mean} and std {std}")
+
+
+def channels(model: nn.Module) -> int | None:
+    """How many channels an image must have, where the model declares it.
+
+    A convolution alone declares nothing: the one registered first need not be the one that reads the image.
+    """
+    embed = patch_embed(model)
+    patches = None if hasattr(embed, "backbone") else getattr(embed, "proj", None)  # a hybrid's patches are features
+    config = getattr(model, "pretrained_cfg", None) or {}
+    said = (getattr(model, "in_chans", None), getattr(patches, "in_channels", None), *config.get("input_size", ())[:1])
+    return next((n for n in said if isinstance(n, int)), None)
 
 
 def normalisation(model: nn.Module) -> tuple[tuple[float, ...], tuple[float, ...]] | None:

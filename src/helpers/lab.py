@@ -181,10 +181,11 @@ def save_state(trainer: Trainer, folder: Path) -> None:
     """Write state and curve, each replaced in one go so that an interrupt never leaves half a file."""
     torch.save(trainer.state(), folder / "state.tmp")
     os.replace(folder / "state.tmp", folder / "state.pt")
-    with open(folder / "curve.csv", "w", newline="") as file:
+    with open(folder / "curve.tmp", "w", newline="") as file:
         writer = csv.DictWriter(file, ["images", "loss", "accuracy"])
         writer.writeheader()
         writer.writerows(trainer.curve)
+    os.replace(folder / "curve.tmp", folder / "curve.csv")
 
 
 def ship(trainer: Trainer, model: nn.Module, out: Path) -> dict[str, Any]:
@@ -243,6 +244,7 @@ def main() -> None:
     names = options.runs or [name for name in recipes() if name not in read_manifest()]
     if not names:
         print("Every run in runs.yml is in the manifest; name a run to train it again.")
+        return
     data = cifar10("train", options.data), cifar10("test", options.data)
     for name in names:
         trainer = Trainer(name, recipe(name), *data)

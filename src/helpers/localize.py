@@ -60,7 +60,7 @@ class Localization:
     @property
     def others(self) -> np.ndarray:
         """Mean CKA of each token with all other patches [tokens]."""
-        return np.nanmean(self._without_own(), axis=1)
+        return _mean_of_known(self._without_own(), axis=1)
 
     @property
     def steps(self) -> np.ndarray:
@@ -83,7 +83,7 @@ class Localization:
     @property
     def contrast(self) -> float:
         """CKA with the own patch minus the mean over all others, averaged over tokens."""
-        return float(np.nanmean(self.own - self.others))
+        return float(_mean_of_known(self.own - self.others))
 
     @property
     def edge(self) -> float:
@@ -97,7 +97,7 @@ class Localization:
 
     def _edge(self, tokens: np.ndarray) -> float:
         others, rim = self._without_own()[tokens], self.border
-        return float("nan") if rim.all() else float(np.nanmean(others[:, rim]) - np.nanmean(others[:, ~rim]))
+        return float(_mean_of_known(others[:, rim]) - _mean_of_known(others[:, ~rim]))
 
     def _without_own(self) -> np.ndarray:
         """All maps as rows [tokens, patches], NaN at the own patch."""
@@ -121,6 +121,13 @@ class Localization:
             tokens = [i * columns + min(i, columns - 1) for i in np.linspace(0, rows // 2, 4).round().astype(int)]
         titles = [f"({t // columns}, {t % columns})" for t in tokens]
         return plots.images([self.maps[t] for t in tokens], titles, axes=axes)
+
+
+def _mean_of_known(values: np.ndarray, axis: int | None = None) -> Any:
+    """np.nanmean, but the mean of nothing is NaN without a warning: a patch may have no others to compare it with."""
+    known = ~np.isnan(values)
+    with np.errstate(invalid="ignore"):
+        return np.where(known, values, 0).sum(axis) / known.sum(axis)
 
 
 @together

@@ -12,7 +12,8 @@ import torch
 from torch import Tensor, nn
 
 from . import plots
-from .attention import Grid, Heads, listen, require_finite, run
+from .attention import Grid, Heads, block_indices, has_class_token, listen, require_finite, run
+from .device import full_precision
 from .images import ImageSource
 from .shards import in_order, together
 
@@ -49,9 +50,10 @@ class AttentionMaps:
 
 
 @together
-def attention_maps(model: nn.Module, images: ImageSource, *, layers: Sequence[int] | None = None, batch_size: int = 16,
-                   device: str | torch.device | None = None, progress: bool = True) -> AttentionMaps:
-    """The attention weights of all images and heads in all layers, or in the chosen ones (negative: from the end).
+def attention_maps(model: nn.Module, images: ImageSource, *, layers: int | str | Sequence[int | str] | None = None,
+                   batch_size: int = 16, device: str | torch.device | None = None,
+                   progress: bool = True) -> AttentionMaps:
+    """The attention weights of all images and heads in all layers, or in the chosen ones (2, "blocks.2", -1: the last).
 
     The maps of one image take 4 · layers · heads · tokens² bytes; `attention_distance` and `attention_rollout` do
     without keeping them.
@@ -64,8 +66,7 @@ def attention_maps(model: nn.Module, images: ImageSource, *, layers: Sequence[in
     wanted: list[int] = []
 
     def each(x: Tensor, grid: Grid) -> None:
-        depth = len(model.blocks)  # type: ignore[arg-type]
-        wanted[:] = range(depth) if layers is None else [range(depth)[i] for i in layers]
+        wanted[:] = _chosen(model, layers)
         kept: dict[int, Tensor] = {}
 
         def keep(layer: int, heads: Heads) -> None:
@@ -78,6 +79,14 @@ def attention_maps(model: nn.Module, images: ImageSource, *, layers: Sequence[in
 
     run(model, images, batch_size, device, progress, each)
     return AttentionMaps(in_order(found).numpy(), wanted, (grids[0].rows, grids[0].columns), grids[0].prefix)
+
+
+def _chosen(model: nn.Module, layers: int | str | Sequence[int | str] | None) -> list[int]:
+    """The numbers of the chosen blocks; all of them by default."""
+    chosen = block_indices(model, range(len(model.blocks)) if layers is None else layers)  # type: ignore[arg-type]
+    if not chosen:
+        raise ValueError("layers is empty: name at least one block, or leave layers=None for all")
+    return chosen
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -123,10 +132,11 @@ def attention_rollout(model: nn.Module, images: ImageSource, *, identity: bool =
                 mean = require_finite(weights.mean(1), layer)
                 if identity:
                     mean = (mean + torch.eye(grid.tokens, device=x.device)) / 2
-                product[chosen] = mean @ product[chosen]
+                with full_precision(x.device):  # autocast would round every layer's product
+                    product[chosen] = mean @ product[chosen]
 
         listen(model, x, grid, multiply)
-        readers = product[:, :1] if grid.prefix else product
+        readers = product[:, :1] if has_class_token(model) else product[:, grid.prefix :]  # registers are not read
         shares = readers[:, :, grid.prefix :].mean(1)
         found.append((shares / shares.sum(-1, keepdim=True)).reshape(len(x), grid.rows, grid.columns).cpu())
 

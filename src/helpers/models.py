@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import difflib
+import logging
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache, partial
+from inspect import signature
 from pathlib import Path
+from typing import Any
 
+import huggingface_hub
 import pandas as pd
 import timm
 import torch
+from huggingface_hub import constants as hub
 from safetensors.torch import load_file
 from torch import nn
 
@@ -64,6 +71,8 @@ def load_model(name: str, *, scale: str = "lab", trained: bool = True, weights: 
     """
     if seed is not None and trained:
         raise ValueError("`seed` chooses the weights of an untrained model; pass trained=False with it.")
+    if weights is not None and not trained:
+        raise ValueError(f"trained=False gives random weights, but weights={str(weights)!r} was passed: leave one out.")
     if scale == "lab":
         return _lab_model(name, trained, seed, weights)
     if scale == "paper":
@@ -74,18 +83,30 @@ def load_model(name: str, *, scale: str = "lab", trained: bool = True, weights: 
 def _lab_model(name: str, trained: bool, seed: int | None, weights: str | Path | None) -> nn.Module:
     _known(name, lab.recipes(), "lab")
     model = lab.untrained(name, seed)
-    if trained:
-        load_weights(model, Path(weights) if weights else lab.WEIGHTS / f"{name}.safetensors",
-                     None if weights else lab.read_manifest().get(name))
+    if weights is not None:
+        load_weights(model, Path(weights))
+    elif trained:
+        load_weights(model, lab.WEIGHTS / f"{name}.safetensors", _shipped(name))
     if hasattr(model, "patch_drop"):
         model.patch_drop = nn.Identity()
     return model.eval()
 
 
+def _shipped(name: str) -> dict[str, Any]:
+    """The manifest entry of a lab model; without one its file could not be checked."""
+    shipped = lab.read_manifest()
+    if name not in shipped:
+        raise ValueError(f"{name} is not in manifest.json, so its weights cannot be checked; `make lab RUN={name}` "
+                         "trains it, and trained=False gives it untrained.")
+    return shipped[name]
+
+
 def load_weights(model: nn.Module, path: Path, entry: dict | None = None) -> None:
     """Load safetensors into the model; a file that is missing, altered or of another model is refused."""
     if not path.is_file():
-        raise FileNotFoundError(f"{path} is not there; `make lab RUN={path.stem}` trains it.")
+        ours = path.parent == lab.WEIGHTS
+        advice = f"`make lab RUN={path.stem}` trains it." if ours else "check the path; a .safetensors file is wanted."
+        raise FileNotFoundError(f"{path} is {'a folder' if path.is_dir() else 'not there'}; {advice}")
     if entry is not None and lab.sha256(path) != entry["sha256"]:
         raise ValueError(f"{path} is not the file in manifest.json (its SHA-256 differs): it is damaged or was "
                          f"swapped. Restore it with git, or train it again with `make lab RUN={path.stem}`.")
@@ -106,12 +127,47 @@ def _paper_model(name: str, trained: bool, seed: int, weights: str | Path | None
 
 
 def _create(entry: Entry, pretrained: bool) -> nn.Module:
+    if not pretrained:
+        return with_live_branches(partial(timm.create_model, entry.timm_id))
     try:
-        return timm.create_model(entry.timm_id, pretrained=pretrained)
+        with _without_retries():
+            return timm.create_model(entry.timm_id, pretrained=True)
     except Exception as error:  # the hub raises many kinds of errors when it is out of reach
         raise ConnectionError(
             f"The weights {entry.timm_id} could not be fetched ({type(error).__name__}); the lab model of the same "
             f"role is load_model({entry.lab_twin!r}).") from error
+
+
+def with_live_branches(create: Callable[..., nn.Module]) -> nn.Module:
+    """An untrained network whose residual branches do something.
+
+    A recipe may start the end of every branch at zero; such a branch has no CKA, and the layers after it are equal.
+    """
+    model = create()
+    return create(zero_init_last=False) if "zero_init_last" in signature(type(model)).parameters else model
+
+
+@contextmanager
+def _without_retries() -> Iterator[None]:
+    """Inside, a hub that does not answer is not asked again and again: what is in its cache is still found."""
+    logger = logging.getLogger("huggingface_hub")
+    before = hub.HF_HUB_OFFLINE, logger.level
+    logger.setLevel(logging.ERROR)  # the one sentence of ours says it
+    try:
+        hub.HF_HUB_OFFLINE = before[0] or not _hub_answers()  # read anew at every request
+        yield
+    finally:
+        hub.HF_HUB_OFFLINE = before[0]
+        logger.setLevel(before[1])
+
+
+def _hub_answers(seconds: float = 5) -> bool:
+    """Whether the hub says anything at all, asked once."""
+    try:
+        huggingface_hub.get_session().head(hub.ENDPOINT, timeout=seconds)
+    except Exception:  # of whichever library the installed version makes its requests with
+        return False
+    return True
 
 
 def _known(name: str, names: dict, scale: str) -> str:
@@ -122,15 +178,27 @@ def _known(name: str, names: dict, scale: str) -> str:
 
 
 def list_models() -> pd.DataFrame:
-    """All networks: name, scale, role in the papers, parameters (millions), test accuracy, licence."""
-    roles = {name: run["role"] for name, run in lab.recipes().items()}
-    rows = [dict(name=name, scale="lab", role=roles[name], parameters=entry["parameters"] / 1e6,
-                 accuracy=entry["test_accuracy"], licence="MIT") for name, entry in lab.read_manifest().items()]
+    """All networks: name, scale, role in the papers, parameters (millions), test accuracy (of classes), licence."""
+    recipes = lab.recipes()
+    rows = [dict(name=name, scale="lab", **_role_and_accuracy(recipes[name], entry["test_accuracy"]),
+                 parameters=entry["parameters"] / 1e6, licence="MIT") for name, entry in lab.read_manifest().items()]
+    rows += [dict(name=name, scale="paper", role=entry.role, parameters=_parameters(entry.timm_id) / 1e6,
+                  accuracy=float("nan"), licence=entry.licence) for name, entry in PAPER.items()]
+    columns = ["name", "scale", "role", "parameters", "accuracy", "licence"]
+    return pd.DataFrame(rows, columns=columns).set_index("name")
+
+
+def _role_and_accuracy(run: dict[str, Any], accuracy: float) -> dict[str, Any]:
+    """What a lab model guesses rightly is its accuracy only if it guesses classes."""
+    guessed = run.get("objective", "classify")
+    if guessed == "classify":
+        return dict(role=run["role"], accuracy=accuracy)
+    return dict(role=f"{run['role']} ({100 * accuracy:.1f} % of masked {guessed})", accuracy=float("nan"))
+
+
+@cache
+def _parameters(timm_id: str) -> int:
+    """Counted on a model without memory."""
     with torch.device("meta"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        rows += [dict(name=name, scale="paper", role=entry.role, parameters=_parameters(entry.timm_id) / 1e6,
-                      accuracy=float("nan"), licence=entry.licence) for name, entry in PAPER.items()]
-    return pd.DataFrame(rows).set_index("name")
-
-
-_parameters: Callable[[str], int] = lambda timm_id: sum(p.numel() for p in timm.create_model(timm_id).parameters())
+        return sum(p.numel() for p in timm.create_model(timm_id).parameters())

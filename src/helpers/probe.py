@@ -72,7 +72,8 @@ def probe(train_x: Any, train_y: Any, test_x: Any, test_y: Any, *, ridge: float 
     >>> probe(x[:40], images.labels[:40], x[40:], images.labels[40:]).accuracy.shape
     (64,)
     """
-    train_x, train_y, test_x, test_y = (torch.as_tensor(v) for v in (train_x, train_y, test_x, test_y))
+    train_x, test_x = (_numbers(x, "features") for x in (train_x, test_x))
+    train_y, test_y = (_numbers(y, "labels") for y in (train_y, test_y))
     _check_fit(train_x, train_y, test_x, test_y)
     all_y, all_test_y = (in_order([y.cpu()]) for y in (train_y, test_y))
     classes = _check_classes(all_y, all_test_y)
@@ -182,6 +183,15 @@ def _self_product(x: Tensor, rows: int = 1024) -> Tensor:
     for part in x.split(rows, dim=1):
         total += part.mT @ part
     return total
+
+
+def _numbers(values: Any, what: str) -> Tensor:
+    """A tensor without a graph, of anything that holds numbers."""
+    try:
+        return torch.as_tensor(values).detach()
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise TypeError(f"{what} must be an array of numbers: names of classes become numbers with "
+                        "np.unique(names, return_inverse=True)[1]") from error
 
 
 def _check_fit(train_x: Tensor, train_y: Tensor, test_x: Tensor, test_y: Tensor) -> None:

@@ -7,7 +7,7 @@ of a batch; an accelerator takes several channels at once, a CPU gains nothing f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -22,7 +22,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from . import plots
 from .advice import warn
 from .device import borrowed, pick_device
-from .images import ImageSource, feed
+from .images import ImageSource, feed, own_count, progress_bar
 from .shards import over_all, together
 from .skip import branches
 from .taps import Tap, feature_map, find, tapped
@@ -119,16 +119,18 @@ def receptive_field(model: nn.Module, images: ImageSource, layers: Sequence[str]
     wanted: list[Tap] = []
     at_once = 1 if place.type == "cpu" else max(1, _TOGETHER // batch_size)
     attention = sdpa_kernel(SDPBackend.MATH) if at_once > 1 else nullcontext()  # fused kernels cannot be batched
-    with torch.inference_mode(False), torch.enable_grad(), attention, borrowed(model, place):
-        for batch in feed(model, images, batch_size, place, progress):
+    bar = progress_bar(own_count(images), progress)  # moves with every channel: one batch may take minutes
+    with bar, torch.inference_mode(False), torch.enable_grad(), attention, borrowed(model, place):
+        for batch in feed(model, images, batch_size, place, progress=False):
             x = batch.clone().requires_grad_()
             if not wanted:
                 wanted = find(model, _before_skip(model, layers, x.detach()) if before_skip else layers, x.detach())
                 totals = torch.zeros(len(wanted), *x.shape[-2:], dtype=torch.float64)
             centres = _centres(model, x, wanted)
             picks = [_sample(centre.shape[1], channels) for _, centre in centres]
+            each = len(x) / sum(map(len, picks))  # what one channel is worth in images
             for total, (_, centre), pick in zip(totals, centres, picks, strict=True):
-                total += _pull_back(centre, x, pick, at_once)
+                total += _pull_back(centre, x, pick, at_once, bar.update, each)
             n += len(x)
     totals, n = over_all(totals), over_all(n)
     for tap, total in zip(wanted, totals, strict=True):
@@ -175,7 +177,8 @@ def _sample(total: int, channels: int | None) -> Tensor:
     return everything if channels is None else everything[:channels]
 
 
-def _pull_back(centre: Tensor, x: Tensor, pick: Tensor, at_once: int) -> Tensor:
+def _pull_back(centre: Tensor, x: Tensor, pick: Tensor, at_once: int,
+               advance: Callable[[float], Any] = lambda images: None, each: float = 0) -> Tensor:
     """Σ |∂ centre_c / ∂x| over channels c in `pick`, images and colours: [n, C], [n, 3, H, W] → [H, W].
 
     Images of a batch do not influence each other, so one vector pulls the same channel of all of them back.
@@ -187,4 +190,5 @@ def _pull_back(centre: Tensor, x: Tensor, pick: Tensor, at_once: int) -> Tensor:
         vectors[torch.arange(len(chosen)), :, chosen] = 1
         (gradient,) = pull(vectors[0]) if at_once == 1 else pull(vectors, is_grads_batched=True)
         total += gradient.abs().flatten(0, -3).sum(0).cpu().double()
+        advance(each * len(chosen))
     return total

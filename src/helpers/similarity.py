@@ -124,7 +124,7 @@ class HSICSums:
         self.names = names
         self.options: Any = {"dtype": torch.float64, "device": float64_device(device)}
         self.hsic = torch.zeros(len(names), len(names), **self.options)
-        self.scale = torch.zeros(len(names), **self.options)
+        self.scale, self.rounding = torch.zeros(2, len(names), **self.options)  # of HSIC₁(K, K), and its noise
         self.n_images = self.batch_size = 0
 
     @contextmanager
@@ -136,8 +136,10 @@ class HSICSums:
         def see(i: int, features: Tensor) -> None:
             if len(features) != n:
                 raise ValueError(f"layer {self.names[i]!r} gives {len(features)} rows for {n} images, not one each")
-            k = _gram_above_rounding(features)
-            self.scale[i] += (k.trace() / n) ** 2
+            k, noise = _gram_above_rounding(features)
+            spread = k.trace() / n
+            self.scale[i] += spread**2
+            self.rounding[i] += 2 * noise * spread  # of ⟨noise, difference⟩ when one example differs from all others
             triangles[i] = u_centre(k)[upper]
 
         yield see
@@ -150,15 +152,21 @@ class HSICSums:
 
     def add_up(self) -> None:
         """The sums of all processes, when there are several."""
-        self.hsic, self.scale, self.n_images = over_all(self.hsic), over_all(self.scale), over_all(self.n_images)
+        self.hsic, self.n_images = over_all(self.hsic), over_all(self.n_images)
+        self.scale, self.rounding = over_all(self.scale), over_all(self.rounding)
         self.batch_size = largest(self.batch_size)
 
     def defined(self) -> Tensor:
-        """Which layers have a CKA [L]; those that are the same for all images have none, and a warning names them."""
-        defined = self.hsic.diagonal() > 1e-12 * self.scale  # below this only float32 rounding is left
+        """Which layers have a CKA [L]; a warning names the others.
+
+        A layer that is the same for all images has none, and one that is the same for all but one has none either:
+        HSIC₁ of it with itself is zero.
+        """
+        defined = self.hsic.diagonal() > 1e-12 * self.scale + self.rounding  # below this only rounding is left
         if not defined.all():
             names = [name for name, fine in zip(self.names, defined.tolist(), strict=True) if not fine]
-            warn(f"CKA is undefined (NaN) for layers that are the same for all images: {', '.join(names)}")
+            warn(f"CKA is undefined (NaN) for layers that are the same for all images, or for all but one: "
+                 f"{', '.join(names)}")
         return defined
 
     def cka(self) -> Tensor:
@@ -169,9 +177,12 @@ class HSICSums:
         return matrix.cpu()
 
 
-def _gram_above_rounding(features: Tensor) -> Tensor:
-    """Centred Gram [n, n] of [n, ...]; all zeros when the examples differ by no more than rounding."""
+def _gram_above_rounding(features: Tensor) -> tuple[Tensor, Tensor]:
+    """Centred Gram [n, n] of [n, ...], all zeros when the examples differ by no more than rounding; and the variance
+    that rounding may give one feature."""
     features = features if features.is_floating_point() else features.float()
     k = gram(features, centred=True)
-    size = features[0].float().square().sum().to(k)
-    return k * (k.trace() / len(k) > (4 * torch.finfo(features.dtype).eps) ** 2 * size)
+    # half types are rounded once, by half a unit; float32 carries the rounding of all layers below
+    units = 4 if features.dtype in (torch.float32, torch.float64) else 0.5
+    noise = (units * torch.finfo(features.dtype).eps) ** 2 * features[0].float().square().mean().to(k)
+    return k * (k.trace() / len(k) > noise * features[0].numel()), noise

@@ -21,6 +21,7 @@ from torch import Tensor, nn
 
 from . import plots
 from .advice import warn
+from .attention import block_indices, has_class_token
 from .device import borrowed, float64_device, pick_device
 from .images import ImageSource, feed
 from .shards import over_all, together
@@ -84,7 +85,9 @@ def _check_sums(model: nn.Module, found: list[Branch], x: Tensor) -> None:
         model(x)
     for i, b in enumerate(found):
         skip, branch, total = (seen[3 * i + k] for k in range(3))
-        if skip.shape != branch.shape or not torch.allclose(skip + branch, total, rtol=1e-2, atol=1e-2, equal_nan=True):
+        alike = skip.shape == branch.shape and skip.numel() == total.numel()  # Swin flattens its grid after the sum
+        if not alike or not torch.allclose(skip + branch, total.reshape(skip.shape), rtol=1e-2, atol=1e-2,
+                                           equal_nan=True):
             raise ValueError(f"{b.name!r} is not added to a skip: the block has none, or does more than adding")
 
 
@@ -96,28 +99,34 @@ class NormRatio:
     cosine_sum: dict[str, np.ndarray]  #: cos(z, z + f(z)): how little the sum turns
     cosine_branch: dict[str, np.ndarray]  #: cos(z, f(z)): whether the branch adds along or across
     layers: dict[str, list[str]]  #: names of the branch outputs
-    prefix: int  #: tokens before the patches; the first of them is the class token
+    prefix: int  #: tokens before the patches: class token and registers
+    class_token: bool  #: whether the first of those is a class token
     n_images: int
 
     @property
     def attn(self) -> np.ndarray:
         """[depth, tokens]; in a Mixer the token-mixing branch."""
-        return self.ratio["attn"]
+        return self._of("attn")
 
     @property
     def mlp(self) -> np.ndarray:
         """[depth, tokens]"""
-        return self.ratio["mlp"]
+        return self._of("mlp")
 
     @property
     def blocks(self) -> np.ndarray:
         """[blocks] of a ResNet, mean over positions."""
-        return self.ratio["conv"]
+        return self._of("conv")
+
+    def _of(self, kind: str) -> np.ndarray:
+        if kind not in self.ratio:
+            raise ValueError(f"this model has no branches of kind {kind!r}: it has {', '.join(map(repr, self.ratio))}")
+        return self.ratio[kind]
 
     @property
     def cls(self) -> dict[str, np.ndarray]:
         """Ratio of the class token, [depth] each."""
-        if self.prefix == 0:
+        if not self.class_token:
             raise ValueError("this model has no class token")
         return {kind: values[:, 0] for kind, values in self.ratio.items() if values.ndim == 2}
 
@@ -134,7 +143,7 @@ class NormRatio:
     def to_frame(self) -> pd.DataFrame:
         """One row per branch: ratio of the patches and of the class token, and the two cosines of the patches."""
         patches = lambda v: v[:, self.prefix :].mean(1) if v.ndim == 2 else v
-        first = lambda v: v[:, 0] if v.ndim == 2 and self.prefix else np.full(len(v), np.nan)
+        first = lambda v: v[:, 0] if v.ndim == 2 and self.class_token else np.full(len(v), np.nan)
         frames = [pd.DataFrame({"layer": names, "kind": kind, "depth": np.arange(len(names)),
                                 "spatial": patches(self.ratio[kind]), "cls": first(self.ratio[kind]),
                                 "cosine_sum": patches(self.cosine_sum[kind]),
@@ -145,7 +154,7 @@ class NormRatio:
     def plot(self, ax: Any = None) -> Any:
         """Ratio over depth, patches and class token."""
         curves = dict(self.spatial)
-        if self.prefix:
+        if self.class_token:
             curves |= {f"{kind} CLS": values for kind, values in self.cls.items()}
         return plots.lines(curves, x=r"$\ell$", y=r"$\|z\| / \|f(z)\|$", ax=ax)
 
@@ -180,6 +189,7 @@ def norm_ratio(model: nn.Module, images: ImageSource, *, batch_size: int = 64,
             wanted = [Tap(b.name, *term) for b in found for term in (b.skip, b.branch)]
             with tapped(model, wanted, meet):
                 model(x)
+            _require_same_tokens(found, sums)
             n += len(x)
     sums, n = {k: over_all(sums[k]) for k in sorted(sums)}, over_all(n)
     members = {b.kind: [k for k, other in enumerate(found) if other.kind == b.kind] for b in found}
@@ -190,11 +200,25 @@ def norm_ratio(model: nn.Module, images: ImageSource, *, batch_size: int = 64,
     if silent:
         warn(f"a branch that adds exactly zero somewhere has an infinite ratio: {', '.join(silent)} (an untrained "
              "network may start its last norm at zero)")
-    return NormRatio(ratio, cosine_sum, cosine_branch, layers, int(getattr(model, "num_prefix_tokens", 0)), n)
+    prefix = int(getattr(model, "num_prefix_tokens", 0))
+    return NormRatio(ratio, cosine_sum, cosine_branch, layers, prefix, prefix > 0 and has_class_token(model), n)
+
+
+def _require_same_tokens(found: list[Branch], sums: dict[int, Tensor]) -> None:
+    """Refuse blocks whose tokens cannot be laid over each other: [3, tokens] must be the same within a kind."""
+    first: dict[str, int] = {}
+    for k in sorted(sums):
+        other = first.setdefault(found[k].kind, k)
+        if sums[k].shape != sums[other].shape:
+            raise ValueError(f"{found[k].name!r} has {sums[k].shape[-1]} tokens and {found[other].name!r} has "
+                             f"{sums[other].shape[-1]}: norm_ratio needs the same tokens in all blocks")
 
 
 def _views(z: Tensor, f: Tensor, branch: Branch) -> Tensor:
     """Ratio and both cosines of [n, tokens, C] or [n, C, h, w], summed over images: [3, tokens] or [3]."""
+    if branch.kind != "conv" and z.dim() != 3:
+        raise ValueError(f"{branch.name!r} has shape {tuple(z.shape)}, not [n, tokens, C]: norm_ratio reads blocks "
+                         "whose tokens stand in one row")
     channel = 1 if z.dim() == 4 else -1
     z, f = z.float(), f.float()
     zz, ff, zf = (z * z).sum(channel), (f * f).sum(channel), (z * f).sum(channel)
@@ -233,18 +257,19 @@ class NoSkipMixerBlock(MixerBlock):
 _WITHOUT: dict[type, type] = {Block: NoSkipBlock, RelPosBlock: NoSkipRelPosBlock, MixerBlock: NoSkipMixerBlock}
 
 
-def without_skip(model: nn.Module, block: int | Iterable[int]) -> nn.Module:
+def without_skip(model: nn.Module, block: int | str | Iterable[int | str]) -> nn.Module:
     """A copy of a ViT or Mixer in which the given blocks have no skip connections; same weights, same names.
 
     >>> bare = without_skip(vit, [2])
     """
     twin = copy.deepcopy(model)
     stack: Any = getattr(twin, "blocks", ())
-    for i in [block] if isinstance(block, int) else block:
-        if not 0 <= i < len(stack):
-            raise ValueError(f"{type(model).__name__} has no block {i}: blocks run from 0 to {len(stack) - 1}")
+    removable = ", ".join(kind.__name__ for kind in _WITHOUT)
+    if not len(stack):
+        raise ValueError(f"{type(model).__name__} has no `blocks` with two skips to remove: a skip can be removed from "
+                         f"{removable} (timm's ViTs and Mixers)")
+    for i in block_indices(twin, block):
         if type(stack[i]) not in _WITHOUT:
-            raise ValueError(f"a skip can be removed from {', '.join(t.__name__ for t in _WITHOUT)}, "
-                             f"not from {type(stack[i]).__name__}")
+            raise ValueError(f"a skip can be removed from {removable}, not from {type(stack[i]).__name__}")
         stack[i].__class__ = _WITHOUT[type(stack[i])]
     return twin

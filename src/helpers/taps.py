@@ -27,7 +27,7 @@ import torch
 from torch import Tensor, nn
 
 from .device import borrowed, device_of, dtype_of
-from .images import fixed_size, patch_embed
+from .images import channels, fixed_size, patch_embed
 
 Which = Literal["blocks", "all"]
 Place = tuple[str, str, int]  # module path, "in" or "out", at which of its calls
@@ -76,8 +76,10 @@ def find(model: nn.Module, names: Iterable[str] | None, images: Tensor | None) -
     if names in (None, "blocks", "all"):
         outside = _layers_outside(model, parts, order)
         names = outside if not parts else [*outside, *places] if names == "all" else list(parts)
-    assert names is not None
-    names = [names] if isinstance(names, str) else names
+    names = list(names) if isinstance(names, Iterable) and not isinstance(names, str) else [names]
+    if wrong := [type(name).__name__ for name in names if not isinstance(name, str)]:
+        raise TypeError(f"layers are given by name, not as {wrong[0]}: say 'blocks', 'all', or names that taps(model) "
+                        "lists, such as 'blocks.0'")
     found = [Tap(name, *_place(name, places, model, order)) for name in dict.fromkeys(names)]
     if not found:
         raise ValueError(f"no layers: none were named, or {type(model).__name__} has none that compute something")
@@ -86,7 +88,7 @@ def find(model: nn.Module, names: Iterable[str] | None, images: Tensor | None) -
 
 def trace(model: nn.Module, images: Tensor | None) -> Order:
     """Run the model once, where it is, on one image, and note when every module is entered and left."""
-    images, device = _blank(model) if images is None else images[:1], device_of(model)
+    device = device_of(model)
     order: Order = {}
     calls: Counter[str] = Counter()
 
@@ -104,24 +106,28 @@ def trace(model: nn.Module, images: Tensor | None) -> Order:
         return hook
 
     handles = []
-    try:
-        for path, module in model.named_modules():
-            handles += [module.register_forward_pre_hook(enter(path)), module.register_forward_hook(leave(path))]
-        with borrowed(model, device), torch.no_grad():
-            model(images.to(device, dtype_of(model) if images.is_floating_point() else None))
-    finally:
-        for handle in handles:
-            handle.remove()
+    with borrowed(model, device), torch.no_grad():
+        x = _blank(model) if images is None else images
+        try:
+            for path, module in model.named_modules():
+                handles += [module.register_forward_pre_hook(enter(path)), module.register_forward_hook(leave(path))]
+            model(x[:1].to(device, dtype_of(model) if x.is_floating_point() else None))
+        except RuntimeError as error:
+            raise ValueError(f"{type(model).__name__} cannot read images of shape {tuple(x.shape)} ({error}): pass "
+                             "such as it wants, also to taps(model, images=x)") from error
+        finally:
+            for handle in handles:
+                handle.remove()
     return order
 
 
 def _blank(model: nn.Module) -> Tensor:
     """A black image [1, C, H, W] of the size the model declares (convolutions take any)."""
-    stem = next((m for m in model.modules() if isinstance(m, nn.Conv2d)), None)
-    if stem is None:
+    wanted = channels(model) or next((m.in_channels for m in model.modules() if isinstance(m, nn.Conv2d)), None)
+    if wanted is None:
         raise ValueError(f"{type(model).__name__} does not say what it reads: pass examples, taps(model, images=x)")
     declared = (getattr(model, "pretrained_cfg", None) or {}).get("input_size") or (3, 224, 224)
-    return torch.zeros(1, stem.in_channels, *(fixed_size(model) or declared[1:]))
+    return torch.zeros(1, wanted, *(fixed_size(model) or declared[1:]))
 
 
 def outer_blocks(model: nn.Module, order: Order) -> list[tuple[str, nn.Module]]:
@@ -200,7 +206,7 @@ def _place(name: str, places: dict[str, Place], model: nn.Module, order: Order) 
     path, _, call = name.partition("@")
     modules = dict(model.named_modules(remove_duplicate=False))
     if path not in modules or path == "":
-        near = get_close_matches(name, [*places, *modules], n=3, cutoff=0.3)
+        near = get_close_matches(name, {**places, **modules}, n=3, cutoff=0.3)
         raise ValueError(f"{type(model).__name__} has no layer {name!r}; nearest names: {', '.join(near) or 'none'}")
     path = next(p for p, m in model.named_modules() if m is modules[path])  # one name for a shared module
     calls = sum((path, "out", k) in order for k in range(len(order)))
@@ -246,13 +252,38 @@ def _first_tensor(value: Any, name: str) -> Tensor:
 
 
 def feature_map(features: Tensor, model: nn.Module, images: Tensor, name: str) -> Tensor:
-    """A layer's features [n, C, h, w] or [n, tokens, C] as a map [n, C, rows, columns], without prefix tokens."""
+    """Features [n, tokens, C], [n, C, h, w] or [n, h, w, C] as a map [n, C, rows, columns], without prefix tokens."""
     embed: Any = patch_embed(model)
-    if features.dim() == 3 and embed is not None:
+    shape = tuple(features.shape)
+    if len(shape) not in (3, 4):
+        raise ValueError(f"layer {name!r} has shape {shape}: it has no positions in the image")
+    if len(shape) == 4 and shape[0] == len(images):
+        return _channels_first(features, model, images, name)
+    if shape[0] == len(images) and hasattr(embed, "dynamic_feat_size"):
         rows, columns = embed.dynamic_feat_size(images.shape[-2:])
-        prefix = getattr(model, "num_prefix_tokens", 0)
-        if features.shape[1] == prefix + rows * columns:
-            return features[:, prefix:].transpose(1, 2).unflatten(2, (rows, columns))
-    if features.dim() != 4:
-        raise ValueError(f"layer {name!r} has shape {tuple(features.shape)}: it has no positions in the image")
+        for prefix in (getattr(model, "num_prefix_tokens", 0), 0):  # the patch embedding has no prefix tokens yet
+            if shape[1] == prefix + rows * columns:
+                return features[:, prefix:].transpose(1, 2).unflatten(2, (rows, columns))
+    raise ValueError(f"layer {name!r} has shape {shape} for {len(images)} images: which positions of the image its "
+                     f"tokens stand for is not known in {type(model).__name__}")
+
+
+def _channels_first(features: Tensor, model: nn.Module, images: Tensor, name: str) -> Tensor:
+    """[n, C, h, w] or [n, h, w, C] → [n, C, h, w]; a model may compute in both, so the shape decides, then its word."""
+    shape, embed = tuple(features.shape), patch_embed(model)
+    for slack in (0, 1):
+        first, last = _is_grid(shape[2:], images, slack), _is_grid(shape[1:3], images, slack)
+        if first != last:
+            return features.permute(0, 3, 1, 2) if last else features
+    says_last = any(getattr(part, "output_fmt", "") == "NHWC" for part in (model, embed))
+    if says_last or (embed is not None and not first):
+        raise ValueError(f"layer {name!r} has shape {shape}: for images of {images.shape[-2]}×{images.shape[-1]} px it "
+                         "cannot be told whether that is [n, C, h, w], [n, h, w, C] or neither")
     return features
+
+
+def _is_grid(grid: tuple[int, ...], images: Tensor, slack: int) -> bool:
+    """Whether one stride leads from the images to rows × columns, if borders may cost or add `slack` of them."""
+    (rows, columns), (height, width) = grid, images.shape[-2:]
+    return (height * (columns - slack) <= width * (rows + slack)
+            and width * (rows - slack) <= height * (columns + slack))

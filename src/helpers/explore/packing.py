@@ -17,7 +17,8 @@ def pack(values: Any, *, digits: int | None = None, allow_nan: bool = False) -> 
     """Any array → few bytes per value; `unpack` in parts.js gives it back.
 
     Pictures take one byte (256 steps between smallest and largest; uint8 stays as it is). Numbers that the reader sees
-    take two, or four where their range is wide, and with `digits` decimals read exactly as Python writes them. NaN needs `allow_nan`; ∞ is refused.
+    take two, or four where their range is wide, and with `digits` decimals read exactly as Python writes them. NaN
+    needs `allow_nan`; ∞ is refused.
     """
     values = np.asarray(values)
     if digits is None and values.dtype == np.uint8 and values.size:

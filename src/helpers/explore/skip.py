@@ -79,7 +79,7 @@ def curves_of(ratios: Mapping[str, NormRatio]) -> list[dict[str, Any]]:
     for model, result in ratios.items():
         if not isinstance(result, NormRatio):
             raise TypeError(f"{model!r} is a {type(result).__name__}, not a result of norm_ratio(model, images)")
-        groups = {"cls": result.cls if result.prefix else {}, "spatial": result.spatial}
+        groups = {"cls": result.cls if result.class_token else {}, "spatial": result.spatial}
         for tokens, by_branch in groups.items():
             for branch, values in by_branch.items():
                 curves.append({"model": model, "branch": branch, "tokens": "blocks" if branch == "conv" else tokens,

@@ -14,14 +14,23 @@ import numpy as np
 import torch
 from torch import nn
 
-from .. import attention_distance, cka, features, head_similarity, localization, norm_ratio, receptive_field, taps
+from .. import (
+    attention_distance,
+    cka,
+    features,
+    head_similarity,
+    localization,
+    norm_ratio,
+    receptive_field,
+    scores,
+    taps,
+)
 from ..attention import grid_of
 from ..data import Photos
 from ..localize import Localization
 from ..probe import probe
 from ..shards import current
 from ..skip import branches, without_skip
-from . import scores
 from .networks import count_classes, kind
 
 
@@ -61,7 +70,7 @@ def similarity(models: list[nn.Module], images: list[Photos], settings: dict[str
     for i, (side, layers) in enumerate([(result.within, result.layers), (result.other, result.other_layers)]):
         if side is not None and layers is not None:
             numbers |= {f"low_high {i}": scores.low_high(side),
-                        f"stage_contrast {i}": scores.stage_contrast(side, layers)}
+                        f"stage_contrast {i}": scores.contrast(side, scores.stages(layers))}
             arrays[f"within {i}"], names[f"layers {i}"] = side, layers
     if result.cross is not None:
         arrays["cross"] = result.cross
@@ -151,12 +160,12 @@ def norms(models: list[nn.Module], images: list[Photos], settings: dict[str, Any
     numbers: dict[str, float] = {}
     arrays: dict[str, np.ndarray] = {}
     for branch, rows in table.groupby("kind"):
-        columns = ("spatial", "cosine_sum", "cosine_branch", *(["cls"] if result.prefix else []))
+        columns = ("spatial", "cosine_sum", "cosine_branch", *(["cls"] if result.class_token else []))
         arrays |= {f"{branch} {column}": rows[column].to_numpy() for column in columns}
         numbers[f"{branch} mean"] = rows["spatial"].mean()
         numbers[f"{branch} first − second"] = scores.halves(rows["spatial"].to_numpy())
         numbers[f"{branch} cosine second − first"] = -scores.halves(rows["cosine_sum"].to_numpy())
-    if result.prefix and "attn" in result.ratio:
+    if result.class_token and "attn" in result.ratio:
         cls = result.cls
         cosine = {name: values[:, 0] for name, values in result.cosine_sum.items()}
         for branch in ("attn", "mlp"):

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
-from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +26,7 @@ from torch import nn
 from ..claims_text import LANGUAGES
 from ..images import fixed_size, patch_embed
 from ..lab import sha256
-from ..models import PAPER, load_weights
+from ..models import PAPER, load_weights, with_live_branches
 
 
 @dataclass(frozen=True)
@@ -44,9 +43,7 @@ class Network:
 
     def load(self, trained: bool = True) -> nn.Module:
         """The network in eval mode; its untrained twin has the weights of seed 0 and branches that do something."""
-        model = self._create(pretrained=trained and self.weights is None)
-        if not trained:
-            model = self._with_branches(model)
+        model = self._create(pretrained=self.weights is None) if trained else self._untrained()
         for path, value in self.set.items():
             _set(model, path, value, self.name)
         size = fixed_size(model)  # timm's description stays that of the size it was trained at
@@ -57,10 +54,9 @@ class Network:
             load_weights(model, self.weights)
         return model.eval()
 
-    def _with_branches(self, model: nn.Module) -> nn.Module:
-        """Recipes may start branches at nothing (last norm 0, LayerScale 1e-5): all layers of a twin would be equal."""
-        if "zero_init_last" in signature(type(model)).parameters:
-            model = self._create(zero_init_last=False)
+    def _untrained(self) -> nn.Module:
+        """Recipes may start branches at next to nothing (LayerScale 1e-5): all layers of a twin would be equal."""
+        model = with_live_branches(self._create)
         for module in model.modules():
             if type(module).__name__ == "LayerScale":  # timm has several
                 nn.init.ones_(module.gamma)  # type: ignore[arg-type]
