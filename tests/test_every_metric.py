@@ -207,7 +207,7 @@ def test_grids_of_different_sizes_are_never_mixed(images):
     (r"\(24,\) and dtype torch.int64", lambda x: [x, torch.arange(24)]),
     (r"\(24, 3, 32, 32\) and dtype torch.int64", lambda x: x.long()),
 ], ids=["one image", "list of images", "list of pairs", "images and labels", "integers"])
-@pytest.mark.parametrize("name", [name for name in METRICS if name != "head_similarity"])
+@every_metric
 def test_what_is_no_batch_of_images_is_refused_with_its_shape(measure, images, name, shape, make):
     with pytest.raises(ValueError, match=rf"images have shape {shape}: expected float.*x\[None\].*torch\.stack"):
         measure(name, make(images))

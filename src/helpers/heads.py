@@ -107,7 +107,7 @@ def _measure(model: nn.Module, other: nn.Module, sources: list[ImageSource], blo
                 see(h, output[:, grid.prefix :])
 
     with borrowed(model, device), borrowed(other, device), torch.no_grad():
-        for batch in minibatches(sources, batch_size, 1, progress):
+        for batch in minibatches(sources, batch_size, 1, progress, [model, other]):
             x, y = to_model(batch[0], model, device), to_model(batch[-1], other, device)
             grid = grid_of(model, x)
             if sums is None:

@@ -112,6 +112,8 @@ def trace(model: nn.Module, images: Tensor | None) -> Order:
             for path, module in model.named_modules():
                 handles += [module.register_forward_pre_hook(enter(path)), module.register_forward_hook(leave(path))]
             model(x[:1].to(device, dtype_of(model) if x.is_floating_point() else None))
+        except torch.OutOfMemoryError:
+            raise
         except RuntimeError as error:
             raise ValueError(f"{type(model).__name__} cannot read images of shape {tuple(x.shape)} ({error}): pass "
                              "such as it wants, also to taps(model, images=x)") from error
