@@ -21,12 +21,13 @@ setup: $(STAMP) ## make the Python environment (once for each requirements.lock)
 	  $(PY) -m pip install --quiet --no-deps --no-build-isolation --editable . && echo "$(CURDIR)" > $(VENV)/checkout; }
 
 $(STAMP):
+	@command -v $(PYTHON) >/dev/null || { echo "There is no $(PYTHON) here: install Python 3.10 or newer, or say make PYTHON=/path/to/python3."; exit 1; }
 	@$(PYTHON) tools/ready.py $(VENV)
 	@echo "Installing the packages of requirements.lock into $(VENV); with PyTorch this takes some minutes"
 	@rm -f $(VENV)/installed-* $(VENV)/checkout
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
 	@$(PY) -m pip install --disable-pip-version-check -r requirements.lock || { \
-	  echo "Not every package of requirements.lock could be downloaded; pip says above which one and why."; exit 1; }
+	  echo "Not every package could be downloaded; pip says above which one and why. When the connection is back, run the same command again."; exit 1; }
 	@touch $@
 
 browser: ## look for Chromium and a Korean font, and install them with apt when allowed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import socket
 import subprocess
 import sys
@@ -56,6 +57,23 @@ def test_a_port_in_use(tmp_path):
 def test_nothing_built_yet(tmp_path):
     with start_server(tmp_path, 0) as server:
         assert server.communicate(timeout=60)[1] == "There is no _site/ yet: make book\n"
+
+
+def test_a_python_that_is_not_there(tmp_path):
+    command = ["make", "-s", "setup", f"VENV={tmp_path / 'venv'}", "PYTHON=python-of-nowhere"]
+    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert said.returncode and said.stdout.startswith("There is no python-of-nowhere here: install Python 3.10")
+    assert len(said.stdout.splitlines()) == 1
+
+
+def test_no_browser_and_no_right_to_install_one(tmp_path):
+    """A PATH without chromium, fc-list, apt-get and sudo."""
+    for name in ("sh", "id", "echo"):
+        (tmp_path / name).symlink_to(shutil.which(name))
+    command, path = ["sh", "tools/browser.sh"], {"PATH": str(tmp_path)}
+    said = subprocess.run(command, cwd=ROOT, env=path, capture_output=True, text=True)
+    assert said.stdout.startswith("Please install chromium fonts-nanum (Debian, Ubuntu: sudo apt install chromium ")
+    assert said.returncode == 0 and not said.stderr
 
 
 def test_commands_without_what_they_need(tmp_path):

@@ -152,6 +152,14 @@ def test_every_variant_learns_with_all_its_parameters(name):
     assert not [key for key, p in model.named_parameters() if p.grad is None]
 
 
+def test_a_setting_that_no_run_has_is_refused(monkeypatch, tmp_path):
+    text = (lab.HERE / "runs.yml").read_text().replace("    multiply: float32", "    multiplies: float32", 1)
+    (tmp_path / "runs.yml").write_text(text)
+    monkeypatch.setattr(lab, "HERE", tmp_path)
+    with pytest.raises(ValueError, match=r"runs.yml: vit_cls has unknown multiplies; known are seed, images_seen"):
+        lab.recipes()
+
+
 def test_a_misspelt_option_of_a_network_is_refused():
     with pytest.raises(ValueError, match="A vit has no option widht; there are width, depth"):
         lab.architectures.settings(kind="vit", widht=96)

@@ -119,6 +119,9 @@ def test_steps_lead_from_the_own_patch_to_the_best_one():
     found = Localization(maps, "layer", 10)
     assert found.steps[[5, 6, 11]].tolist() == [[1, 2], [0, 0], [-2, -3]]
     assert found.hits[6] and not found.hits[5] and found.hit_rate == 0.5
+    assert found.hits[0]  # all patches alike: the first is taken
+    maps[0] = np.nan
+    assert not Localization(maps, "layer", 10).hits[0]
 
 
 def test_constant_patches_are_nan_and_named(vit, images):

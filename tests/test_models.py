@@ -166,3 +166,5 @@ def test_branches_of_an_untrained_paper_model_add_something():
     """timm starts the last norm of a ResNet's blocks at zero; the layers inside would have no CKA."""
     model = load_model("resnet50", scale="paper", trained=False)
     assert all((block.bn3.weight > 0).all() for layer in (model.layer1, model.layer4) for block in layer)
+    model = load_model("vit_relpos_gap", scale="paper", trained=False)  # LayerScale starts at 1e-5
+    assert all((block.ls1.gamma == 1).all() and (block.ls2.gamma == 1).all() for block in model.blocks)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 
 import matplotlib
@@ -143,6 +144,14 @@ def test_the_channels_of_images_that_are_not_square(bit):
     x = torch.randn(1, 3, 24, 56)
     assert receptive_field(vit, x, ["patch_embed", "blocks.0"], channels=1).grids == [(3, 7), (3, 7)]
     assert receptive_field(bit, torch.randn(1, 3, 30, 52), channels=1).grids[0] == (8, 13)
+
+
+def test_attention_is_no_feature_map(vit, images):
+    vit = copy.deepcopy(vit)
+    for block in vit.blocks:
+        block.attn.fused_attn = False
+    with pytest.raises(ValueError, match=r"attn_drop' has shape \(1, 3, 17, 17\): that is attention, \[n, heads"):
+        receptive_field(vit, images[:1], ["blocks.0.attn.attn_drop"])
 
 
 def test_layers_whose_positions_are_not_known(vit, images):

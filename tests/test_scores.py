@@ -19,7 +19,20 @@ def test_stages_are_the_networks_own_or_equal_parts():
 def test_stages_that_share_nothing_have_full_contrast_and_no_likeness_of_low_and_high():
     assert scores.contrast(TWO_STAGES, np.array([0, 0, 0, 1, 1, 1])) == 1
     assert scores.low_high(TWO_STAGES) == 0 and scores.low_high(np.ones((6, 6))) == 1
-    assert scores.across(TWO_STAGES, 3) == 0
+
+
+def test_nothing_to_average_is_nan_without_a_warning():
+    assert np.isnan(scores.contrast(TWO_STAGES, np.arange(6))) and np.isnan(scores.contrast(TWO_STAGES, np.zeros(6)))
+    assert np.isnan(scores.two_sides(TWO_STAGES, 1)["before"])
+
+
+def test_two_sides_of_a_cut_and_the_best_one():
+    assert scores.two_sides(TWO_STAGES, 3) == {"before": 1, "after": 1, "across": 0}
+    assert scores.best_cut(TWO_STAGES) == 3
+    uneven = np.kron(np.eye(2), np.ones((4, 4)))[2:, 2:]  # two layers, then four
+    assert scores.best_cut(uneven) == 2
+    uneven[2] = uneven[:, 2] = 9  # a layer of neither side
+    assert scores.two_sides(uneven, 2, 3) == {"before": 1, "after": 1, "across": 0}
 
 
 def test_best_matches():
@@ -43,5 +56,8 @@ def test_a_grid_is_seen_where_taps_of_one_kind_are_alike():
 
 def test_halves_and_steps_of_curves():
     assert scores.halves(np.array([3.0, 3, 1, 1])) == 2
-    assert scores.largest_step(np.array([1.0, 1, 4, 5])) == (0.75, 0.5)
-    assert np.isnan(scores.largest_step(np.ones(4))).all()
+    depths = np.array([0.25, 0.5, 0.75, 1])
+    assert scores.largest_step(np.array([1.0, 1, 4, 5]), depths) == (0.75, 0.625)
+    assert scores.largest_step(np.array([1.0, 4, 0, 1]), depths) == (0.75, 0.375)  # a step down is no growth
+    assert scores.largest_step(np.array([1.0, 1, 4, 5]), np.array([0.1, 0.2, 0.9, 1])) == (0.75, 0.55)
+    assert np.isnan(scores.largest_step(np.ones(4), depths)).all()

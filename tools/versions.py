@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 RESOLUTION = {"oldest": "lowest-direct", "newest": "highest"}
-PYTHON = {"oldest": "3.10", "newest": ">=3.10"}
+PYTHON = {"oldest": "3.10", "newest": ">=3.12"}  # the newest packages have left older Pythons behind
 RUNNER = ["nbclient", "ipykernel"]  # what runs a notebook where no Jupyter is
 EXECUTE = """
 import sys, nbclient, nbformat

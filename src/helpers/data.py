@@ -8,7 +8,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 
@@ -55,7 +55,11 @@ class Images(Dataset):
         """The first n images; classes stay balanced because bundled sets are stored class after class in turn."""
         if not 0 < n <= len(self):
             raise ValueError(f"{self.name} holds {len(self)} images; asked for {n}.")
-        return Images(self.raw[:n], self.labels[:n], self.classes, self.name, self.mean, self.std)
+        return self.at(torch.arange(n))
+
+    def at(self, places: Tensor) -> Images:
+        """The images at these places."""
+        return replace(self, raw=self.raw[places], labels=self.labels[places])
 
     def __repr__(self) -> str:
         shape = " × ".join(map(str, self.raw.shape))
@@ -88,34 +92,43 @@ class Photos(Dataset):
             raise ValueError(f"{self.paths[i]} cannot be read as an image: {error}") from error
 
     def take(self, n: int) -> Photos:
-        """The first n photos, one of each class in turn."""
-        return Photos(self.paths[:n], self.labels[:n], self.prepare, self.name)
+        """The first n photos, one of each class in turn; all, where there are fewer."""
+        return self.at(torch.arange(min(n, len(self))))
+
+    def at(self, places: Tensor) -> Photos:
+        """The photos at these places."""
+        return replace(self, paths=tuple(self.paths[i] for i in places.tolist()), labels=self.labels[places])
 
     def __repr__(self) -> str:
         return f"Photos({self.name}: {len(self)})"
 
 
 def load_images(name: str = "cifar10", n: int | None = None, *, split: str = "test", scale: str = "lab",
-                model: nn.Module | None = None) -> Images | Photos:
+                model: nn.Module | None = None, classes: int | None = None) -> Images | Photos:
     """Bundled images ("cifar10": test 2,560, train 2,000; "fashion": 1,000 each; "digits"), or photos at paper scale.
 
     At `scale="paper"` they come from the folder in the environment variable BOOK_PHOTOS (default: ./photos), prepared
-    as `model` expects; the label is the sub-folder, or the number a file's name begins with.
+    as `model` expects; the label is the sub-folder, or the number a file's name begins with. The first `n` images are
+    returned, of the first `classes` only if that is given: n=1000 and classes=50 give 20 of each.
     """
     images: Images | Photos
     if scale == "paper":
         images = photos(Path(os.environ.get("BOOK_PHOTOS", "photos")), model)
+        images = images.at(_in_turn(images.labels))
     elif name == "digits":
         images = _digits(split)
     elif name in BUNDLED:
         images = _bundled(name, split)
     else:
         raise ValueError(f"No bundled images called {name!r}; there are {', '.join([*BUNDLED, 'digits'])}.")
+    if classes is not None:
+        first = [*dict.fromkeys(images.labels.tolist())][:classes]
+        images = images.at(torch.isin(images.labels, torch.tensor(first)).nonzero()[:, 0])
     return images if n is None else images.take(n)
 
 
 def photos(folder: Path, model: nn.Module | None) -> Photos:
-    """All photos below a folder, prepared as the model expects; an error says where to put some."""
+    """All photos below a folder, by name, prepared as the model expects; an error says where to put some."""
     if model is None:
         raise ValueError('load_images(scale="paper") needs model=…, to prepare the photos as that model expects.')
     paths = tuple(sorted(p for p in folder.rglob("*") if p.suffix.lower() in (".jpg", ".jpeg", ".png", ".webp")))
@@ -125,20 +138,23 @@ def photos(folder: Path, model: nn.Module | None) -> Photos:
     folders = {name: i for i, name in enumerate(sorted({p.parent.name for p in paths}))}
     number = lambda p: int(digits[0]) if (digits := re.match(r"\d+", p.name)) else 0
     labels = [folders[p.parent.name] if len(folders) > 1 else number(p) for p in paths]
-    order = _in_turn(labels)
-    paths, labels = tuple(paths[i] for i in order), [labels[i] for i in order]
     config = timm.data.resolve_model_data_config(model)
     return Photos(paths, torch.tensor(labels), timm.data.create_transform(**config, is_training=False), str(folder))
 
 
-def _in_turn(labels: list[int]) -> list[int]:
-    """Places of the first example of every class, then of the second of every class, and so on."""
+def _in_turn(labels: Tensor) -> Tensor:
+    """Places of the first example of every class, then of the second of every class, and so on.
+
+    The classes come in a random order, the same each time: in ImageNet's own order the first hundreds are animals.
+    """
+    classes, which = labels.unique(return_inverse=True)
+    place = torch.randperm(len(classes), generator=torch.Generator().manual_seed(0))[which].tolist()
     seen: Counter[int] = Counter()
     turns = []
-    for i, label in enumerate(labels):
-        turns.append((seen[label], label, i))
-        seen[label] += 1
-    return [i for *_, i in sorted(turns)]
+    for i, c in enumerate(place):
+        turns.append((seen[c], c, i))
+        seen[c] += 1
+    return torch.tensor([i for *_, i in sorted(turns)])
 
 
 def _bundled(name: str, split: str) -> Images:

@@ -43,8 +43,14 @@ SAVE_EVERY = 45.0  # seconds: an interrupt loses less than a minute
 def recipes() -> dict[str, dict[str, Any]]:
     """Every run of runs.yml, completed with the defaults."""
     table = yaml.safe_load((HERE / "runs.yml").read_text())
-    complete = lambda run: run | {"model": architectures.settings(**run["model"])}
-    return {name: complete(table["defaults"] | own) for name, own in table["runs"].items()}
+    return {name: _complete(name, table["defaults"], own) for name, own in table["runs"].items()}
+
+
+def _complete(name: str, defaults: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+    """One run with all its settings; one that nobody reads would be lost without a word."""
+    if strange := own.keys() - defaults.keys() - {"role", "model", "objective"}:
+        raise ValueError(f"runs.yml: {name} has unknown {', '.join(sorted(strange))}; known are {', '.join(defaults)}.")
+    return defaults | own | {"model": architectures.settings(**own["model"])}
 
 
 def recipe(name: str) -> dict[str, Any]:

@@ -71,8 +71,8 @@ class Localization:
 
     @property
     def hits(self) -> np.ndarray:
-        """Whether a token's most similar patch is its own, [tokens] of booleans."""
-        return (self.steps == 0).all(1)
+        """Whether a token's most similar patch is its own, [tokens] of booleans; not so without any CKA."""
+        return (self.steps == 0).all(1) & ~np.isnan(self.own)
 
     @property
     def hit_rate(self) -> float:

@@ -67,7 +67,7 @@ def load_model(name: str, *, scale: str = "lab", trained: bool = True, weights: 
     """A network in eval mode. Lab models come from the package, paper models from timm (or a local `weights` file).
 
     trained=False gives the same architecture with random weights, as its training began (the head of a lab ViT starts
-    at zero).
+    at zero); only residual branches that a public recipe starts at next to nothing are given their full weight.
     """
     if seed is not None and trained:
         raise ValueError("`seed` chooses the weights of an untrained model; pass trained=False with it.")
@@ -130,7 +130,7 @@ def _create(entry: Entry, pretrained: bool) -> nn.Module:
     if not pretrained:
         return with_live_branches(partial(timm.create_model, entry.timm_id))
     try:
-        with _without_retries():
+        with without_retries():
             return timm.create_model(entry.timm_id, pretrained=True)
     except Exception as error:  # the hub raises many kinds of errors when it is out of reach
         raise ConnectionError(
@@ -141,14 +141,20 @@ def _create(entry: Entry, pretrained: bool) -> nn.Module:
 def with_live_branches(create: Callable[..., nn.Module]) -> nn.Module:
     """An untrained network whose residual branches do something.
 
-    A recipe may start the end of every branch at zero; such a branch has no CKA, and the layers after it are equal.
+    A recipe may start the end of every branch at zero, or at next to nothing (LayerScale 1e-5): such a branch has no
+    CKA, and the layers after it are equal.
     """
     model = create()
-    return create(zero_init_last=False) if "zero_init_last" in signature(type(model)).parameters else model
+    if "zero_init_last" in signature(type(model)).parameters:
+        model = create(zero_init_last=False)
+    for module in model.modules():
+        if type(module).__name__ == "LayerScale":  # timm has several
+            nn.init.ones_(module.gamma)  # type: ignore[arg-type]
+    return model
 
 
 @contextmanager
-def _without_retries() -> Iterator[None]:
+def without_retries() -> Iterator[None]:
     """Inside, a hub that does not answer is not asked again and again: what is in its cache is still found."""
     logger = logging.getLogger("huggingface_hub")
     before = hub.HF_HUB_OFFLINE, logger.level

@@ -8,6 +8,11 @@ import numpy as np
 import pandas as pd
 
 
+def _mean(values: np.ndarray) -> float:
+    """NaN, without a warning, where there is nothing to average."""
+    return float(values.mean()) if values.size else float("nan")
+
+
 def low_high(similarity: np.ndarray) -> float:
     """Mean CKA [L, L] of the bottom third of the layers with the top third."""
     third = max(1, len(similarity) // 3)
@@ -25,7 +30,7 @@ def stages(names: list[str]) -> np.ndarray:
 def contrast(similarity: np.ndarray, group: np.ndarray) -> float:
     """Mean CKA of two layers of one group (a stage, say) minus that of layers of different groups."""
     same, others = np.equal.outer(group, group), ~np.eye(len(group), dtype=bool)
-    return float(similarity[same & others].mean() - similarity[~same].mean())
+    return _mean(similarity[same & others]) - _mean(similarity[~same])
 
 
 def kind(name: str) -> str:
@@ -74,9 +79,21 @@ def match_thirds(cross: np.ndarray) -> dict[str, float]:
     return {name: float(third.mean()) for name, third in zip(("first", "middle", "last"), thirds, strict=True)}
 
 
-def across(similarity: np.ndarray, cut: int) -> float:
-    """Mean CKA of layers before `cut` with layers from it on."""
-    return float(similarity[:cut, cut:].mean())
+def two_sides(similarity: np.ndarray, cut: int, resume: int | None = None) -> dict[str, float]:
+    """Mean CKA within the layers before `cut`, within those after it (from `resume` on, else `cut`), and across.
+
+    A layer with itself is left out.
+    """
+    resume = cut if resume is None else resume
+    pairs = lambda side: _mean(side[~np.eye(len(side), dtype=bool)])
+    return {"before": pairs(similarity[:cut, :cut]), "after": pairs(similarity[resume:, resume:]),
+            "across": _mean(similarity[:cut, resume:])}
+
+
+def best_cut(similarity: np.ndarray) -> int:
+    """How many layers lie before the cut where pairs on one side beat pairs across by most; two or more on a side."""
+    layers = np.arange(len(similarity))
+    return max(range(2, len(layers) - 1), key=lambda cut: contrast(similarity, layers >= cut))
 
 
 def halves(curve: np.ndarray) -> float:
@@ -85,9 +102,13 @@ def halves(curve: np.ndarray) -> float:
     return float(curve[:half].mean() - curve[half:].mean())
 
 
-def largest_step(radii: np.ndarray) -> tuple[float, float]:
-    """The largest single step of a growing curve as a share of all growth, and the depth at which it is taken."""
+def largest_step(radii: np.ndarray, depths: np.ndarray) -> tuple[float, float]:
+    """The largest step up of a curve as a share of all its steps up, and the depth half-way through that step.
+
+    NaN and NaN for a curve that never grows.
+    """
     steps = np.clip(np.diff(radii), 0, None)
     if steps.sum() == 0:
         return float("nan"), float("nan")
-    return float(steps.max() / steps.sum()), float((steps.argmax() + 0.5) / len(steps))
+    at = steps.argmax()
+    return float(steps[at] / steps.sum()), float((depths[at] + depths[at + 1]) / 2)

@@ -259,13 +259,17 @@ def feature_map(features: Tensor, model: nn.Module, images: Tensor, name: str) -
     shape = tuple(features.shape)
     if len(shape) not in (3, 4):
         raise ValueError(f"layer {name!r} has shape {shape}: it has no positions in the image")
-    if len(shape) == 4 and shape[0] == len(images):
-        return _channels_first(features, model, images, name)
-    if shape[0] == len(images) and hasattr(embed, "dynamic_feat_size"):
+    if hasattr(embed, "dynamic_feat_size"):
         rows, columns = embed.dynamic_feat_size(images.shape[-2:])
         for prefix in (getattr(model, "num_prefix_tokens", 0), 0):  # the patch embedding has no prefix tokens yet
-            if shape[1] == prefix + rows * columns:
+            tokens = prefix + rows * columns
+            if shape[2:] == (tokens, tokens) != images.shape[-2:]:
+                raise ValueError(f"layer {name!r} has shape {shape}: that is attention, [n, heads, queries, keys], and "
+                                 "has no positions in the image; see attention_maps")
+            if shape[:2] == (len(images), tokens) and len(shape) == 3:
                 return features[:, prefix:].transpose(1, 2).unflatten(2, (rows, columns))
+    if len(shape) == 4 and shape[0] == len(images):
+        return _channels_first(features, model, images, name)
     raise ValueError(f"layer {name!r} has shape {shape} for {len(images)} images: which positions of the image its "
                      f"tokens stand for is not known in {type(model).__name__}")
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from filelock import FileLock
-from plain_page import PlainPage
+from plain_page import PATIENCE, PlainPage
 
 ROOT = Path(__file__).resolve().parents[2]
 SUBPATH = "/seminar/room-1"
@@ -93,8 +93,9 @@ def browser():
     """Chromium, or a skip that says what is missing."""
     if CHROMIUM is None:
         pytest.skip("Chromium is not installed (Debian: apt install chromium), so the site was not opened in a browser")
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield chromium
@@ -107,7 +108,7 @@ class Visitor:
     def __init__(self, browser, own: str, **options):
         self.troubles: list[str] = []
         self.context = browser.new_context(**options)
-        self.context.set_default_timeout(120_000)  # a busy machine is no failure of the site
+        self.context.set_default_timeout(PATIENCE)
         self.context.route("**/*", lambda route: self._let_through(route, own))
         self.page = self.context.new_page()
         self.page.on("console", lambda m: self._note(m.type == "error", f"console: {m.text}"))

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+PATIENCE = 120_000  # ms: a busy machine is no failure of the site
+
 
 class PlainPage:
     """HTML pages written by the test and opened from disk, with everything that went wrong on them."""
 
     def __init__(self, browser, folder: Path, **options) -> None:
         self.context = browser.new_context(accept_downloads=True, **options)
+        self.context.set_default_timeout(PATIENCE)
         self.page, self.folder, self.troubles = self.context.new_page(), folder, []
         self.page.on("console", lambda m: self.troubles.append(m.text) if m.type in ("error", "warning") else None)
         self.page.on("pageerror", lambda error: self.troubles.append(str(error)))

@@ -198,7 +198,7 @@ def test_the_whole_curve_is_computed_without_waiting_for_the_reader(plain):
     page = plain().open(CkaBias(p=64).html())
     page.get_by_role("button", name="Show the numbers").click()
     last = page.locator(".ex-table tbody tr").last.locator("td")
-    expect(last.nth(1)).to_have_text(re.compile(r"^0\.0[56]\d$"), timeout=60_000)  # 64 / (1024 + 64) = 0.059
+    expect(last.nth(1)).to_have_text(re.compile(r"^0\.0[56]\d$"))  # 64 / (1024 + 64) = 0.059
     expect(last.nth(3)).to_have_text(re.compile(r"^−?0\.0[01]\d$"))
 
 
@@ -275,10 +275,14 @@ def test_without_a_theme_the_preference_of_the_system_counts(plain):
 
 @pytest.mark.parametrize(("live_view", "explorers"), [("", 1), ('<div data-live="here"></div>', 0)])
 def test_a_waiting_page_form_draws_only_if_no_live_view_is_there(plain, live_view, explorers):
-    page = plain().open(live_view, CkaBias().html("here", host="notebook", wait=200))
+    visitor = plain()
+    visitor.page.clock.install(time=0)
+    visitor.page.clock.pause_at(1000)  # from here on time passes only when it is told to
+    page = visitor.open(live_view, CkaBias().html("here", host="notebook", wait=200))
+    page.clock.run_for(199)
     assert page.locator(".explorer").count() == 0
-    page.wait_for_timeout(1000)
-    expect(page.locator(".explorer")).to_have_count(explorers)
+    page.clock.run_for(1)
+    assert page.locator(".explorer").count() == explorers
 
 
 # --- accessibility ----------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from explorer_moves import moves
+from plain_page import PATIENCE
 from playwright.sync_api import Page, expect
 
 from helpers import explore
@@ -107,6 +108,7 @@ def start_lab(tmp_path: Path):
 @pytest.fixture
 def page(browser):
     context = browser.new_context(viewport={"width": 1280, "height": 1400}, locale="en-US")
+    context.set_default_timeout(PATIENCE)
     yield context.new_page()
     context.close()
 
@@ -140,7 +142,7 @@ def open_and_run_first_cell(page: Page, address: str) -> None:
 def test_page_and_kernel_move_each_other(start_lab, page):
     open_and_run_first_cell(page, start_lab({}))
     explorer = cell(page, 0).locator(".explorer")
-    expect(explorer.locator(".ex-caption")).to_contain_text("n = 64 examples, p = 256 features", timeout=2 * MINUTE)
+    expect(explorer.locator(".ex-caption")).to_contain_text("n = 64 examples, p = 256 features")
 
     slider = explorer.get_by_label("Examples n")
     slider.focus()
@@ -150,10 +152,10 @@ def test_page_and_kernel_move_each_other(start_lab, page):
     expect(explorer.locator(".ex-caption")).to_contain_text("n = 91 examples")
     explorer.get_by_label("Shared signal s").press("End")
     run_cell(page, 1)
-    expect(cell(page, 1)).to_contain_text("kernel sees n = 91 and signal = 1.0", timeout=MINUTE)
+    expect(cell(page, 1)).to_contain_text("kernel sees n = 91 and signal = 1.0")
 
     run_cell(page, 2)
-    expect(explorer.locator(".ex-caption")).to_contain_text("n = 512 examples, p = 16 features", timeout=MINUTE)
+    expect(explorer.locator(".ex-caption")).to_contain_text("n = 512 examples, p = 16 features")
     expect(slider).to_have_attribute("aria-valuetext", "512")
     page.wait_for_timeout(6000)  # longer than the page form waits for a live view
     expect(explorer).to_have_count(1)
@@ -165,22 +167,22 @@ def move_an_explorer_with_data(page: Page) -> None:
     """Its parts arrive as bytes; values that another choice makes impossible follow, in the page and in the kernel."""
     run_cell(page, 3)
     explorer = cell(page, 3).locator(".explorer")
-    expect(explorer.locator(".ex-caption")).to_contain_text("A a0 and B b1: CKA 0.", timeout=MINUTE)
+    expect(explorer.locator(".ex-caption")).to_contain_text("A a0 and B b1: CKA 0.")
     explorer.get_by_role("slider").first.press("ArrowRight")
     expect(explorer.locator(".ex-caption")).to_contain_text("A a1 and B b1")
     explorer.get_by_role("slider").first.press("ArrowRight")
     explorer.get_by_label("Models").select_option("B")  # has no third layer
     expect(explorer.locator(".ex-caption")).to_contain_text("B b1 and B b1")
     run_cell(page, 4)
-    expect(cell(page, 4)).to_contain_text("kernel sees B 1 1 where CKA is", timeout=MINUTE)
+    expect(cell(page, 4)).to_contain_text("kernel sees B 1 1 where CKA is")
     value = cell(page, 4).locator(".jp-OutputArea-output").inner_text().split()[-1]
     expect(explorer.locator(".ex-caption")).to_contain_text(f"CKA {value}.")
     run_cell(page, 5)
-    expect(explorer.locator(".ex-caption")).to_contain_text("A a1 and A a2", timeout=MINUTE)
+    expect(explorer.locator(".ex-caption")).to_contain_text("A a1 and A a2")
     printed = cell(page, 5).locator(".jp-OutputArea-output").inner_text().strip()
     expect(explorer.locator(".ex-caption")).to_contain_text(printed)
     run_cell(page, 6)
-    expect(cell(page, 6)).to_contain_text("row must be a whole number from 0 (a0) to 2 (a2)", timeout=MINUTE)
+    expect(cell(page, 6)).to_contain_text("row must be a whole number from 0 (a0) to 2 (a2)")
 
 
 def test_data_reaches_the_live_view(start_lab, page):
@@ -192,9 +194,9 @@ def test_data_reaches_the_live_view(start_lab, page):
     explorer.get_by_role("slider", name="Query token").press("ArrowUp")
     expect(explorer.locator(".ex-caption")).to_contain_text("Layer 2, head 5, query patch (3, 4)")
     run_cell(page, 1)
-    expect(cell(page, 1)).to_contain_text("kernel sees 2 5 29", timeout=MINUTE)
+    expect(cell(page, 1)).to_contain_text("kernel sees 2 5 29")
     run_cell(page, 2)
-    expect(explorer.locator(".ex-caption")).to_contain_text("Layer 4, mean of all heads, query [CLS]", timeout=MINUTE)
+    expect(explorer.locator(".ex-caption")).to_contain_text("Layer 4, mean of all heads, query [CLS]")
 
 
 EXPLORERS = sorted(name.removesuffix("_explorer") for name in explore.__all__)
@@ -213,21 +215,21 @@ def test_every_explorer_reaches_the_kernel_and_back(start_lab, page):
         run_cell(page, shown)
         explorer = cell(page, shown).locator(".explorer")
         caption = explorer.locator(".ex-caption")
-        expect(caption).to_contain_text(re.compile(r"\d"), timeout=2 * MINUTE)
+        expect(caption).to_contain_text(re.compile(r"\d"))
         expect(caption).not_to_contain_text("computing")
         before = caption.inner_text()
         _, move = next(moves(explorer))
         move()
         expect(caption, name).not_to_have_text(before)
         run_cell(page, asked)
-        expect(cell(page, asked), name).to_contain_text(re.compile(r"changed: \w+"), timeout=MINUTE)
+        expect(cell(page, asked), name).to_contain_text(re.compile(r"changed: \w+"))
         run_cell(page, restored)
-        expect(caption, name).to_have_text(before, timeout=MINUTE, use_inner_text=True)
+        expect(caption, name).to_have_text(before, use_inner_text=True)
 
 
 def test_without_anywidget_the_page_form_appears(start_lab, page):
     open_and_run_first_cell(page, start_lab({"disabledExtensions": {"anywidget": True}}))
     explorer = page.locator(".explorer")
-    expect(explorer.locator(".ex-caption")).to_contain_text("n = 64 examples", timeout=2 * MINUTE)
+    expect(explorer.locator(".ex-caption")).to_contain_text("n = 64 examples")
     explorer.get_by_label("Features p").press("End")
     expect(explorer.locator(".ex-caption")).to_contain_text("p = 4096 features")

@@ -121,7 +121,7 @@ def fields(models: list[nn.Module], images: list[Photos], settings: dict[str, An
     before = receptive_field(model, images[0], ends, before_skip=True, **options)
     at = [after.layers.index(name) for name in chosen]
     radius, share = after.radius(0.5)[at], after.centre_share[at]
-    step, depth = scores.largest_step(radius)
+    step, depth = scores.largest_step(radius, (np.array([blocks.index(name) for name in chosen]) + 1) / len(blocks))
     numbers = {"first radius50": radius[0], "first radius90": after.radius(0.9)[at[0]], "largest step": step,
                "step depth": depth, "smallest centre": (share / after.uniform_share[at]).min()}
     if kind(model) == "cnn":
@@ -192,8 +192,8 @@ def cuts(models: list[nn.Module], images: list[Photos], settings: dict[str, Any]
         within = cka(bare, images[0], **options).within
         arrays[f"without {block}"] = within
         if block:
-            numbers |= {f"across, without {block}": scores.across(within, block),
-                        f"across {block}, intact": scores.across(whole, block)}
+            numbers |= {f"across, without {block}": scores.two_sides(within, block)["across"],
+                        f"across {block}, intact": scores.two_sides(whole, block)["across"]}
         if right is not None:
             numbers[f"accuracy lost, without {block}"] = right - (_accuracy(bare, images[0], settings) or 0)
     return Found(numbers, arrays, {"layers": layers})

@@ -13,7 +13,9 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +28,7 @@ from torch import nn
 from ..claims_text import LANGUAGES
 from ..images import fixed_size, patch_embed
 from ..lab import sha256
-from ..models import PAPER, load_weights, with_live_branches
+from ..models import PAPER, load_weights, with_live_branches, without_retries
 
 
 @dataclass(frozen=True)
@@ -41,9 +43,12 @@ class Network:
     weights: Path | None = None
     note: dict[str, str] | None = None
 
-    def load(self, trained: bool = True) -> nn.Module:
-        """The network in eval mode; its untrained twin has the weights of seed 0 and branches that do something."""
-        model = self._create(pretrained=self.weights is None) if trained else self._untrained()
+    def load(self, trained: bool = True, seed: int = 0) -> nn.Module:
+        """The network in eval mode; its untrained twin has the weights of `seed` and branches that do something."""
+        if trained:
+            model = self._create(seed, pretrained=self.weights is None)
+        else:
+            model = with_live_branches(partial(self._create, seed))
         for path, value in self.set.items():
             _set(model, path, value, self.name)
         size = fixed_size(model)  # timm's description stays that of the size it was trained at
@@ -54,19 +59,12 @@ class Network:
             load_weights(model, self.weights)
         return model.eval()
 
-    def _untrained(self) -> nn.Module:
-        """Recipes may start branches at next to nothing (LayerScale 1e-5): all layers of a twin would be equal."""
-        model = with_live_branches(self._create)
-        for module in model.modules():
-            if type(module).__name__ == "LayerScale":  # timm has several
-                nn.init.ones_(module.gamma)  # type: ignore[arg-type]
-        return model
-
-    def _create(self, **more: Any) -> nn.Module:
+    def _create(self, seed: int, **more: Any) -> nn.Module:
         with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(0)
+            torch.manual_seed(seed)
             try:
-                return timm.create_model(self.architecture, **self.options, **more)
+                with without_retries() if more.get("pretrained") else nullcontext():
+                    return timm.create_model(self.architecture, **self.options, **more)
             except Exception as error:  # the hub raises many kinds of errors when it is out of reach
                 raise ConnectionError(
                     f"{self.name}: {self.architecture} could not be made, or its weights not fetched ({error}). "

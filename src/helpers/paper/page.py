@@ -87,7 +87,7 @@ def _about(run: Results, lang: str) -> str:
         note = f'<span class="full-size-note">{escape(network["note"][lang])}</span>' if network["note"] else ""
         right = [r["numbers"]["top-1"] for r in run.of("accuracy", True) if r["networks"] == [name]]
         accuracy = words["accuracy"].format(name=name, value=value_text(right[0], lang)) if right else ""
-        items.append(f"<strong>{escape(name)}</strong>: {escape(text)}.{note} {escape(accuracy)}")
+        items.append(f"<strong>{escape(name)}</strong>: {escape(text)}. {note} {escape(accuracy)}")
     images, settings = about["images"], about["settings"]
     counts = {m: [max((r["images"] for r in run.of(m, trained)), default=0) for trained in (True, False)]
               for m in [*settings["images"], "probes"]}

@@ -105,9 +105,8 @@ class Run:
         first = self.facts[task.networks[0]]["prepared"]
         found: list[Photos] = []
         for name in task.networks:
-            every = self.photos[name]
-            view = Photos(tuple(every.paths[i] for i in chosen.tolist()), every.labels[chosen], every.prepare, "photos")
-            found.append(found[0] if found and self.facts[name]["prepared"] == first else view)
+            alike = found and self.facts[name]["prepared"] == first
+            found.append(found[0] if alike else self.photos[name].at(chosen))
         return found
 
     def models(self, task: Task) -> list[nn.Module]:
