@@ -50,13 +50,13 @@ def test_reading_the_built_book(tmp_path):
 def test_a_port_in_use(tmp_path):
     (tmp_path / "_site").mkdir()
     with socket.create_server(("127.0.0.1", 0)) as taken, start_server(tmp_path, taken.getsockname()[1]) as server:
-        _, said = server.communicate(timeout=60)
+        _, said = server.communicate(timeout=300)
         assert said.strip().endswith(f"make serve PORT={taken.getsockname()[1] + 1}") and len(said.splitlines()) == 1
 
 
 def test_nothing_built_yet(tmp_path):
     with start_server(tmp_path, 0) as server:
-        assert server.communicate(timeout=60)[1] == "There is no _site/ yet: make book\n"
+        assert server.communicate(timeout=300)[1] == "There is no _site/ yet: make book\n"
 
 
 def test_a_python_that_is_not_there(tmp_path):

@@ -24,8 +24,10 @@ def look(explorer) -> tuple[str, str]:
     """Caption and pictures, once the data are there and the last change is drawn."""
     expect(explorer.get_by_role("button").first).to_be_enabled()
     explorer.page.evaluate(DRAWN)
-    expect(explorer.locator(".ex-caption")).to_contain_text(re.compile(r"\d"))
-    return explorer.locator(".ex-caption").inner_text(), explorer.evaluate(PICTURES)
+    caption = explorer.locator(".ex-caption")
+    expect(caption).to_contain_text(re.compile(r"\d"))
+    expect(caption).not_to_contain_text(re.compile("computing|계산 중"))
+    return caption.inner_text(), explorer.evaluate(PICTURES)
 
 
 @pytest.mark.parametrize(("chapter", "lang", "size"), list(itertools.product(CHAPTERS, LANGUAGES, SIZES)))
