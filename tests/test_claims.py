@@ -10,6 +10,7 @@ import pytest
 import torch
 import yaml
 from jupyter_client.manager import KernelManager
+from kernels import own_sockets
 
 from helpers import claims
 from helpers.claims_text import WORDS, number_text, source_text, value_text
@@ -147,10 +148,23 @@ def test_card_tells_both_languages_everything():
         assert "drift: 0.0457" in text and "✓" in text
 
 
-def test_card_does_not_doubt_what_training_brought():
-    html = good(control_holds=False)._repr_mimebundle_()["text/html"]
-    assert WORDS["en"]["no evidence"] not in html
-    assert WORDS["en"]["no evidence"] not in good(control_holds=True, verdict="fails")._repr_mimebundle_()["text/html"]
+def card_says(lang: str = "en", **report) -> set[str]:
+    """Which of the two sentences about the untrained network a card has."""
+    html = good(**report)._repr_mimebundle_()["text/html"]
+    return {key for key in ("no evidence", "before") if WORDS[lang][key] in html}
+
+
+@pytest.mark.parametrize("lang", ["en", "ko"])
+def test_card_does_not_doubt_what_training_brought(lang):
+    assert card_says(lang, control_holds=False) == card_says(lang, control_holds=False, verdict="fails") == set()
+    assert card_says(lang, control_holds=True, note=NOTE) == {"no evidence"}
+
+
+@pytest.mark.parametrize("lang", ["en", "ko"])
+def test_card_tells_that_training_took_something_away(lang):
+    assert card_says(lang, control_holds=True, verdict="fails") == {"before"}
+    assert card_says(lang, control_verdict="partly", verdict="fails") == {"before"}
+    assert card_says(lang, control_verdict="fails", verdict="fails") == set()
 
 
 class Tags(HTMLParser):
@@ -196,17 +210,18 @@ def test_values_may_be_bilingual_at_any_level():
 
 @pytest.mark.notebooks
 def test_second_cell_is_refused_and_the_same_cell_may_run_again():
-    manager = KernelManager(kernel_name="python3")
-    manager.start_kernel()
-    client = manager.client()
-    try:
-        client.start_channels()
-        client.wait_for_ready(timeout=300)
-        code = "from helpers.claims import report; report('V02', measured=1, verdict='holds')"
-        replies = [run_cell(client, code, cell) for cell in ("first", "first", "second")]
-    finally:
-        client.stop_channels()
-        manager.shutdown_kernel(now=True)
+    with own_sockets() as config:
+        manager = KernelManager(kernel_name="python3", config=config)
+        manager.start_kernel()
+        client = manager.client()
+        try:
+            client.start_channels()
+            client.wait_for_ready(timeout=300)
+            code = "from helpers.claims import report; report('V02', measured=1, verdict='holds')"
+            replies = [run_cell(client, code, cell) for cell in ("first", "first", "second")]
+        finally:
+            client.stop_channels()
+            manager.shutdown_kernel(now=True)
     assert [reply["status"] for reply in replies] == ["ok", "ok", "error"]
     assert "V02 was already reported by another cell" in replies[2]["evalue"]
 

@@ -16,6 +16,7 @@ import pytest
 import traitlets
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
+from kernels import own_sockets
 
 from helpers.explore import cka_bias_explorer
 from helpers.explore.base import HERE, Explorer, module_source, show
@@ -302,7 +303,8 @@ def test_an_executed_notebook_carries_a_widget_only_outside_the_book(static, wid
     monkeypatch.setenv("BOOK_STATIC", static)
     source = "from helpers.explore import cka_bias_explorer\ncka_bias_explorer()"
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
-    nbclient.NotebookClient(notebook, kernel_name="python3", timeout=300).execute()
+    with own_sockets() as config:
+        nbclient.NotebookClient(notebook, config=config, kernel_name="python3", timeout=300).execute()
     outputs = [output.data for output in notebook.cells[0].outputs]
     assert "explorer.mount(" in outputs[0]["text/html"]
     assert any("application/vnd.jupyter.widget-view+json" in data for data in outputs) is widgets

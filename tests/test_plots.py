@@ -5,6 +5,7 @@ import matplotlib.pyplot as plt
 import nbclient
 import nbformat
 import numpy as np
+from kernels import own_sockets
 
 from helpers import plots
 
@@ -29,7 +30,8 @@ def test_a_notebook_shows_every_figure_after_one_of_ours():
     cells = ["import matplotlib.pyplot as plt\nfrom helpers import plots\nwith plots.look():\n    plt.subplots()",
              "plt.subplots();"]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-    nbclient.NotebookClient(notebook, timeout=300).execute()
+    with own_sockets() as config:
+        nbclient.NotebookClient(notebook, config=config, timeout=300).execute()
     shown = [[o.output_type for o in cell.outputs if "image/png" in o.get("data", {})] for cell in notebook.cells]
     assert shown == [["display_data"]] * 2
     plt.close("all")

@@ -21,6 +21,7 @@ import nbclient
 import nbformat
 import timm
 import torch
+from kernels import own_sockets
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
@@ -64,9 +65,10 @@ def runs(path: Path, prelude: str) -> bool:
     notebook.cells.insert(0, nbformat.v4.new_code_cell(prelude))
     notebook.cells.append(nbformat.v4.new_code_cell("print(counted.flops, counted.photos)"))
     os.environ["PYTHONPATH"] = os.pathsep.join(map(str, (Path(__file__).parent, ROOT / "src")))
-    client, began, error = nbclient.NotebookClient(notebook, timeout=None), time.perf_counter(), None
+    began, error = time.perf_counter(), None
     try:
-        client.execute()
+        with own_sockets() as config:
+            nbclient.NotebookClient(notebook, config=config, timeout=None).execute()
     except nbclient.exceptions.CellExecutionError as caught:
         error = caught
     OUT.mkdir(parents=True, exist_ok=True)

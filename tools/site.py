@@ -30,8 +30,9 @@ LANGUAGES = ("en", "ko")
 KERNELS = 2  # notebooks that run at the same time; each takes about 1.5 GB of memory
 UNUSED = (".buildinfo", "objects.inv", "locales", "*.map", "*.ttf", "all.min.js*")  # what themes ship and no page loads
 
-sys.path.insert(0, str(ROOT / "book" / "_ext"))
+sys.path[:0] = [str(ROOT / "book" / "_ext"), str(ROOT / "tools")]
 from execution import cache_path  # noqa: E402  (the extension and this tool must agree on the place)
+from kernels import own_sockets  # noqa: E402
 
 
 class BuildError(Exception):
@@ -126,17 +127,18 @@ async def execute(path: Path, timeout: int, threads: int) -> tuple[nbformat.Note
 
     print(f"  {path.stem}: {len(notebook.cells)} cells, running", flush=True)
     begin = time.perf_counter()
-    client = NotebookClient(
-        notebook,
-        timeout=timeout,
-        resources={"metadata": {"path": str(path.parent)}},
-        extra_arguments=["--log-level=ERROR"],  # a local kernel need not warn that its sockets are plain
-        on_notebook_start=_leave_signals_alone,
-        on_cell_start=starts,
-        on_cell_executed=ends,
-    )
+    options = {
+        "timeout": timeout,
+        "resources": {"metadata": {"path": str(path.parent)}},
+        "extra_arguments": ["--log-level=ERROR"],  # a local kernel need not warn that its sockets are plain
+        "on_notebook_start": _leave_signals_alone,
+        "on_cell_start": starts,
+        "on_cell_executed": ends,
+    }
     try:
-        await client.async_execute(env=os.environ | {"BOOK_STATIC": "1", "OMP_NUM_THREADS": str(threads)})
+        with own_sockets() as config:
+            client = NotebookClient(notebook, config=config, **options)
+            await client.async_execute(env=os.environ | {"BOOK_STATIC": "1", "OMP_NUM_THREADS": str(threads)})
     except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
         trace = re.sub(r"\x1b\[[0-9;]*m", "", str(error))  # IPython's colours
         raise BuildError(f"{_relative(path)}, cell {at['cell']}: {type(error).__name__}\n{trace}") from error

@@ -27,6 +27,7 @@ WORDS = {
         "claim": "Claim", "says": "Paper says", "measured": "We measured", "control": "Untrained network",
         "verdict": "Verdict", "interval": "interval {} to {}", "none": "not run: {}",
         "no evidence": "The untrained network satisfies this too, so it is no evidence of learning.",
+        "before": "The untrained network satisfies it, at least in part.",
         "planned": "chapter {} is not written yet", "missing": "not measured in chapter {} yet",
         "open": "not measured yet", "yes": "yes", "no": "no", "to": " to ", "kind E": "run on weights",
         "chapter": "Chapter", "claims": "Claims", "control too": "the untrained network satisfies it too",
@@ -38,6 +39,7 @@ WORDS = {
         "claim": "주장", "says": "논문의 주장", "measured": "측정한 값", "control": "학습하지 않은 신경망",
         "verdict": "판정", "interval": "구간 {}~{}", "none": "재지 않음: {}",
         "no evidence": "학습하지 않은 신경망에서도 성립하므로 학습의 증거가 되지 않는다.",
+        "before": "학습하지 않은 신경망에서는 적어도 부분적으로 성립한다.",
         "planned": "{}장 준비 중", "missing": "{}장에서 아직 재지 않음", "open": "아직 재지 않음",
         "yes": "예", "no": "아니요", "to": "~", "kind E": "가중치로 실행", "kind T": "책에서 학습", "kind D": "계산",
         "chapter": "장", "claims": "주장", "control too": "학습하지 않은 신경망에서도 성립",
@@ -87,9 +89,10 @@ def facts(entry: dict, record: dict, lang: str) -> dict[str, str]:
 
 
 def doubt(record: dict, lang: str) -> str:
-    """The sentence that belongs to a verdict which the untrained network earns as well."""
-    is_weak = record["control_holds"] and record["verdict"] in ("holds", "partly")
-    return f". {WORDS[lang]['no evidence']}" if is_weak else ""
+    """The sentence that belongs to a verdict which the untrained network earns as well, or surpasses."""
+    if not record["control_holds"] or record["verdict"] == "untestable":
+        return ""
+    return f". {WORDS[lang]['before' if record['verdict'] == 'fails' else 'no evidence']}"
 
 
 def source_text(entry: dict, lang: str) -> str:

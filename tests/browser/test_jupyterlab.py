@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
-import socket
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 from collections.abc import Callable
@@ -60,19 +61,15 @@ def write_notebook(folder: Path, cells: list[str]) -> None:
     nbformat.write(notebook, folder / "explorer.ipynb")
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def wait_for_server(address: str, process: subprocess.Popen, log: Path) -> None:
-    for _ in range(240):
+def wait_for_server(runtime: Path, process: subprocess.Popen, log: Path) -> str:
+    """The address at which JupyterLab answers; it chooses its port itself and writes it down."""
+    for _ in range(600):
         assert process.poll() is None, f"JupyterLab stopped:\n{log.read_text()}"
         try:
+            address = f"http://127.0.0.1:{json.loads(next(runtime.glob('jpserver-*.json')).read_text())['port']}"
             urllib.request.urlopen(f"{address}/api/status?token={TOKEN}", timeout=5).close()
-            return
-        except OSError:
+            return address
+        except (OSError, StopIteration, ValueError):  # not there, not yet, or half written
             time.sleep(0.5)
     raise AssertionError(f"JupyterLab did not answer:\n{log.read_text()}")
 
@@ -81,33 +78,35 @@ def wait_for_server(address: str, process: subprocess.Popen, log: Path) -> None:
 def start_lab(tmp_path: Path):
     """start_lab(page_config, cells) → address of a JupyterLab with settings of its own; stopped after the test."""
     processes = []
+    runtime = Path(tempfile.mkdtemp(prefix="lab-"))  # its kernels' sockets lie there: the path must be short
 
     def start(page_config: dict, cells: list[str] = CELLS) -> str:
-        config, port, log = tmp_path / "config", free_port(), tmp_path / "lab.log"
+        config, log = tmp_path / "config", tmp_path / "lab.log"
         (config / "labconfig").mkdir(parents=True)
         (config / "labconfig" / "page_config.json").write_text(json.dumps(page_config))
         write_notebook(tmp_path, cells)
         own = {
             "JUPYTER_CONFIG_DIR": config,
-            "JUPYTER_RUNTIME_DIR": tmp_path / "run",
+            "JUPYTER_RUNTIME_DIR": runtime,
             "JUPYTERLAB_SETTINGS_DIR": config,
             "JUPYTERLAB_WORKSPACES_DIR": config,
             "IPYTHONDIR": tmp_path / "ipython",
         }
         environment = {key: value for key, value in os.environ.items() if key != "BOOK_STATIC"}
         environment |= {key: str(folder) for key, folder in own.items()}
-        options = f"--no-browser --allow-root --ip=127.0.0.1 --port={port} --IdentityProvider.token={TOKEN}"
+        options = f"--no-browser --allow-root --ip=127.0.0.1 --port=0 --IdentityProvider.token={TOKEN}"
+        options += "" if os.name == "nt" else " --KernelManager.transport=ipc"  # see tools/kernels.py
         command = [sys.executable, "-m", "jupyterlab", *options.split(), f"--ServerApp.root_dir={tmp_path}"]
         with log.open("w") as output:
             process = subprocess.Popen(command, env=environment, stdout=output, stderr=output)
         processes.append(process)
-        wait_for_server(f"http://127.0.0.1:{port}", process, log)
-        return f"http://127.0.0.1:{port}"
+        return wait_for_server(runtime, process, log)
 
     yield start
     for process in processes:
         process.terminate()
         process.wait(timeout=300)
+    shutil.rmtree(runtime, ignore_errors=True)
 
 
 @pytest.fixture
