@@ -33,7 +33,7 @@ from . import architectures
 from .data import cifar10
 from .device import device_of, pick_device
 from .objectives import OBJECTIVES, Objective, objective_of
-from .training import augment, make_optimizer, multiply_in, schedule
+from .training import SCHEDULES, augment, make_optimizer, multiply_in
 
 HERE = Path(__file__).parent
 WEIGHTS = HERE / "weights"
@@ -78,7 +78,8 @@ class Trainer:
         self.steps = run["images_seen"] // run["batch"]
         self.objective = objective_of(run)
         self.step, self.seconds, self.curve = 0, 0.0, []  # type: int, float, list[dict[str, float]]
-        self.model = architectures.build(seed=run["seed"], **run["model"]).train()
+        network = architectures.build(seed=run["seed"], **run["model"])
+        self.model = self.objective.for_training(network).train()
         self.model.to(self.device).to(memory_format=torch.channels_last)  # a third faster for convolutions on a CPU
         self.average = AveragedModel(self.model, multi_avg_fn=get_ema_multi_avg_fn(run["ema"]))
         multiply_in(self.model, getattr(torch, run["multiply"]))  # the average, which is shipped, computes in float32
@@ -89,7 +90,7 @@ class Trainer:
         """One batch: its images, their augmentation and the dropped patches depend on (seed, step) only."""
         progress = self.step / self.steps
         for group, peak in zip(self.optimizer.param_groups, self.peak_lr, strict=True):
-            group["lr"] = peak * min(1.0, (self.step + 1) / self.run["warmup"]) * schedule(progress)
+            group["lr"] = peak * min(1.0, (self.step + 1) / self.run["warmup"]) * SCHEDULES[self.run["schedule"]](progress)
         if progress >= self.run["all_tokens_from"] and hasattr(self.model, "patch_drop"):
             self.model.patch_drop = nn.Identity()
         torch.manual_seed(self.run["seed"] * 1_000_003 + self.step)
@@ -254,7 +255,8 @@ def main() -> None:
     data = cifar10("train", options.data), cifar10("test", options.data)
     for name in names:
         trainer = Trainer(name, recipe(name), *data)
-        entry = ship(trainer, fit(trainer, Path(options.work) / name), WEIGHTS)
+        network = trainer.objective.for_shipping(fit(trainer, Path(options.work) / name))
+        entry = ship(trainer, network, WEIGHTS)
         print(f"{name}: {entry['test_accuracy']:.2%} on the test set after {entry['images_seen']:,} images, "
               f"{entry['minutes']} minutes → {WEIGHTS / name}.safetensors")
 

@@ -45,9 +45,17 @@ def make_optimizer(model: nn.Module, run: dict[str, Any]) -> torch.optim.Optimiz
          dict(params=rest, lr=run["other_lr"], weight_decay=0.0, use_fallback=True)], nesterov=True)
 
 
-def schedule(progress: float) -> float:
+def cosine(progress: float) -> float:
     """Cosine from 1 to 0.01."""
     return 0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * progress))
+
+
+def trapezoid(progress: float) -> float:
+    """1, then a straight line to 0.02 over the last quarter."""
+    return 1.0 if progress < 0.75 else 1 - 0.98 * (progress - 0.75) / 0.25
+
+
+SCHEDULES = {"cosine": cosine, "trapezoid": trapezoid}
 
 
 def augment(raw: Tensor) -> Tensor:
