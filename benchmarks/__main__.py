@@ -16,7 +16,7 @@ import sklearn  # noqa: E402
 import timm  # noqa: E402
 import torch  # noqa: E402
 
-from helpers.probe import RIDGES  # noqa: E402
+from helpers.metrics.probe import RIDGES  # noqa: E402
 
 from . import growth, peers, report  # noqa: E402
 from .cases import CASES  # noqa: E402

@@ -14,8 +14,8 @@ from timm.utils import AttentionExtract
 from torch import Tensor, nn
 
 from helpers import attention_distance, cka, probe, receptive_field, taps
-from helpers.attention import Grid
-from helpers.probe import RIDGES
+from helpers.metrics.attention import Grid
+from helpers.metrics.probe import RIDGES
 
 from . import peers
 from .measure import Case

@@ -7,7 +7,7 @@ from statistics import median
 
 import torch
 
-from helpers.similarity import HSICSums
+from helpers.metrics.similarity import HSICSums
 
 from .measure import Log
 

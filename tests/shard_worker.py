@@ -37,8 +37,8 @@ from helpers import (
     receptive_field,
     sharded,
 )
-from helpers.probe import Ridge
-from helpers.shards import Shard, current
+from helpers.metrics.probe import Ridge
+from helpers.runtime.distributed import Shard, current
 
 N, BATCH = 43, 8  # five minibatches: four of 8, and one of 11 that the last 3 images have joined (six without joining)
 torch.set_num_threads(1)

@@ -15,8 +15,8 @@ from timm.models.vision_transformer import ParallelScalingBlock, VisionTransform
 from torch import nn
 
 from helpers import attention_distance, attention_maps, attention_rollout, head_similarity
-from helpers.attention import DistanceSums, Grid, Heads
-from helpers.similarity import minibatch_cka
+from helpers.metrics.attention import DistanceSums, Grid, Heads
+from helpers.metrics.similarity import minibatch_cka
 
 matplotlib.use("agg")
 

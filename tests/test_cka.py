@@ -18,7 +18,7 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from helpers import CKA, cka, load_images, load_model, taps
-from helpers.similarity import gram, hsic0, hsic1, linear_cka, minibatch_cka
+from helpers.metrics.similarity import gram, hsic0, hsic1, linear_cka, minibatch_cka
 
 matplotlib.use("agg")
 

@@ -13,7 +13,7 @@ from jupyter_client.manager import KernelManager
 from kernels import own_sockets
 
 from helpers import claims
-from helpers.claims_text import WORDS, number_text, source_text, value_text
+from helpers.claims.render import WORDS, number_text, source_text, value_text
 from sample_book import ROOT
 
 NOTE = {"en": "A property of the measure.", "ko": "척도의 성질이다."}
@@ -217,7 +217,7 @@ def test_second_cell_is_refused_and_the_same_cell_may_run_again():
         try:
             client.start_channels()
             client.wait_for_ready(timeout=300)
-            code = "from helpers.claims import report; report('V02', measured=1, verdict='holds')"
+            code = "from helpers.claims.report import report; report('V02', measured=1, verdict='holds')"
             replies = [run_cell(client, code, cell) for cell in ("first", "first", "second")]
         finally:
             client.stop_channels()

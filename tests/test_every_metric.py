@@ -36,8 +36,8 @@ from helpers import (
     receptive_field,
     taps,
 )
-from helpers.device import float64_device, full_precision, pick_device
-from helpers.images import progress_bar, with_progress
+from helpers.inputs.batches import progress_bar, with_progress
+from helpers.runtime.device import float64_device, full_precision, pick_device
 
 matplotlib.use("agg")
 

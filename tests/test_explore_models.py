@@ -22,8 +22,8 @@ from helpers import (
     probe,
     receptive_field,
 )
-from helpers.architectures import build as build_model
 from helpers.explore import attention, attention_explorer, field_explorer, posembed_explorer, token_explorer
+from helpers.lab.architectures import build as build_model
 
 RNG = np.random.default_rng(0)
 

@@ -10,7 +10,7 @@ import traitlets
 
 from helpers import load_images, load_model
 from helpers.explore import shift, shift_explorer
-from helpers.shifts import equivariance_error
+from helpers.metrics.shifts import equivariance_error
 from test_explore_models import unpacked
 
 LAYERS = {"ViT": ["patch_embed.proj", "blocks.5"], "ResNet": ["stem.conv"]}

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from helpers import features
-from helpers.features import answers, widened
+from helpers.metrics.features import answers, widened
 
 
 def test_features_equal_a_hook_of_our_own(vit, images):

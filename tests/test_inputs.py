@@ -7,7 +7,12 @@ from sklearn.decomposition import PCA
 from timm.models.vision_transformer import VisionTransformer
 
 from helpers import load_model
-from helpers.inputs import PositionSimilarity, low_frequency_share, position_similarity, principal_components
+from helpers.metrics.embeddings import (
+    PositionSimilarity,
+    low_frequency_share,
+    position_similarity,
+    principal_components,
+)
 
 
 def test_components_are_those_of_scikit_learn():

@@ -6,8 +6,8 @@ import scipy.stats
 import torch
 
 from helpers import cka, load_images, load_model
-from helpers.claims import report
-from helpers.intervals import Interval, bootstrap, jackknife, over_parts, welch
+from helpers.claims.intervals import Interval, bootstrap, jackknife, over_parts, welch
+from helpers.claims.report import report
 
 
 def test_over_parts_is_students_interval_of_the_parts():

@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from helpers import lab
-from helpers.lab import Trainer, accuracy, augment, fit, recipe, recipes, ship
-from helpers.objectives import mean_colours
+from helpers.lab.objectives import mean_colours
+from helpers.lab.train import Trainer, accuracy, augment, fit, recipe, recipes, ship
 
 TINY = dict(model=dict(kind="vit", width=16, depth=1, heads=2, patch_drop=0.5), images_seen=16 * 12, batch=16, warmup=2)
 
@@ -194,7 +194,7 @@ def test_a_patch_colour_is_its_mean_in_three_bits_per_channel():
 
 def test_relative_positions_depend_on_the_offset_only():
     """Without content, logits of patch pairs with the same 1-D offset are equal, and the class token has none."""
-    from helpers.positions import RelativeAttention
+    from helpers.lab.positions import RelativeAttention
 
     torch.manual_seed(0)
     attention = RelativeAttention(8, num_heads=2, qkv_bias=True)

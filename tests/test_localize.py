@@ -10,8 +10,8 @@ from timm.models.vision_transformer import VisionTransformer
 from torch import nn
 
 from helpers import localization
-from helpers.localize import Localization
-from helpers.similarity import minibatch_cka
+from helpers.metrics.localize import Localization
+from helpers.metrics.similarity import minibatch_cka
 
 matplotlib.use("agg")
 

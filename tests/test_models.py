@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from helpers import lab, list_models, load_images, load_model, models
-from helpers.objectives import objective_of
+from helpers.lab.objectives import objective_of
 
 SHIPPED = sorted(lab.read_manifest())
 

@@ -3,7 +3,7 @@
 import torch
 
 from helpers import load_model
-from helpers.objectives import corrupt
+from helpers.lab.objectives import corrupt
 
 
 def test_half_of_the_patches_are_corrupted_in_three_ways():

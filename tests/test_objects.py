@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from helpers import load_images
-from helpers.objects import in_corners, mass_inside, object_boxes, without_heaviest
+from helpers.inputs.objects import in_corners, mass_inside, object_boxes, without_heaviest
 
 
 def test_boxes_are_rectangles_that_leave_something_outside():

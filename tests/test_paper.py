@@ -17,7 +17,7 @@ from PIL import Image
 from safetensors.torch import save_file
 
 from helpers import attention_distance, cka, claims, localization, scores
-from helpers.data import photos
+from helpers.inputs.data import photos
 from helpers.paper import cost, page
 from helpers.paper import run as paper
 from helpers.paper.choice import Choice

@@ -9,7 +9,7 @@ import torch
 from PIL import Image
 
 from helpers import models
-from helpers.data import Photos, photos
+from helpers.inputs.data import Photos, photos
 from helpers.paper.networks import Network
 from sample_book import ROOT
 

@@ -13,7 +13,7 @@ from sklearn.linear_model import Ridge as SklearnRidge
 from sklearn.preprocessing import StandardScaler
 
 from helpers import probe
-from helpers.probe import RIDGES, Ridge
+from helpers.metrics.probe import RIDGES, Ridge
 
 matplotlib.use("agg")
 

@@ -16,8 +16,8 @@ from torch import nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from helpers import receptive_field, taps
-from helpers.receptive import ReceptiveField, _centres, _pull_back
-from helpers.taps import find
+from helpers.metrics.receptive import ReceptiveField, _centres, _pull_back
+from helpers.networks.taps import find
 
 matplotlib.use("agg")
 

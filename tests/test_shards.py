@@ -13,7 +13,7 @@ import torch
 
 import shard_worker
 from helpers import norm_ratio, sharded
-from helpers.shards import Shard, current
+from helpers.runtime.distributed import Shard, current
 
 SRC = Path(__file__).resolve().parents[1] / "src"
 sizes = pytest.mark.parametrize("size", [2, 4])

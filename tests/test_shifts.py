@@ -9,7 +9,7 @@ from torch import nn
 from torch.nn.functional import conv2d
 
 from helpers import load_images, load_model
-from helpers.shifts import (
+from helpers.metrics.shifts import (
     carried,
     equivariance_error,
     invariance_error,

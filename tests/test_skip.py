@@ -14,7 +14,7 @@ from torch import nn
 
 from helpers import norm_ratio, taps, without_skip
 from helpers.explore.skip import curves_of
-from helpers.skip import branches
+from helpers.metrics.skip import branches
 
 matplotlib.use("agg")
 

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from helpers import cka, taps
-from helpers.taps import find, tapped
+from helpers.networks.taps import find, tapped
 
 BLOCK = ["norm1", "attn_out", "after_attn", "norm2", "mlp_hidden", "mlp_out"]
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from helpers import load_images
-from helpers.variants import cluttered, shifted
+from helpers.inputs.variants import cluttered, shifted
 
 
 @pytest.fixture(scope="module")

@@ -27,7 +27,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
 from helpers import models
-from helpers.data import Photos
+from helpers.inputs.data import Photos
 from helpers.paper import cost
 from helpers.paper.networks import Network, find_networks, kind, read_spec
 

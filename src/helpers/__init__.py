@@ -1,44 +1,12 @@
-"""Everything the book computes. Notebooks say `from helpers import …`."""
+"""Everything the book computes. Notebooks say `from helpers import …`.
 
-from .attention import AttentionDistance, attention_distance
-from .cka import CKA, cka
-from .data import load_images
-from .features import features
-from .heads import HeadSimilarity, head_similarity
-from .localize import Localization, localization
-from .maps import AttentionMaps, AttentionRollout, attention_maps, attention_rollout
-from .models import list_models, load_model
-from .probe import Probe, probe
-from .receptive import ReceptiveField, receptive_field
-from .shards import Shard, sharded
-from .skip import NormRatio, norm_ratio, without_skip
-from .taps import taps
+    images ─▶ network ─▶ taps ─▶ metric ─▶ result ─▶ judge ─▶ card · plot · explorer
+    inputs/   networks/  lab/    metrics/            claims/   plots.py   explore/      (runtime/: devices, processes)
 
-__all__ = [
-    "CKA",
-    "AttentionDistance",
-    "AttentionMaps",
-    "AttentionRollout",
-    "HeadSimilarity",
-    "Localization",
-    "NormRatio",
-    "Probe",
-    "ReceptiveField",
-    "Shard",
-    "attention_distance",
-    "attention_maps",
-    "attention_rollout",
-    "cka",
-    "features",
-    "head_similarity",
-    "list_models",
-    "load_images",
-    "load_model",
-    "localization",
-    "norm_ratio",
-    "probe",
-    "receptive_field",
-    "sharded",
-    "taps",
-    "without_skip",
-]
+Names are loaded when they are first used, so that a notebook depends only on what it uses; __init__.pyi lists them.
+"""
+
+import lazy_loader
+
+__version__ = "0.2.0"
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -17,10 +17,11 @@ import timm
 import torch
 from packaging.requirements import Requirement
 
-from . import data, lab
-from .claims_text import LANGUAGES
-from .device import pick_device
-from .models import load_model
+from .claims.render import LANGUAGES
+from .inputs import data
+from .lab import runs as lab
+from .networks.zoo import load_model
+from .runtime.device import pick_device
 
 Texts = dict[str, str]  # {"en": …, "ko": …}
 # What pyproject.toml asks for; a test keeps the two equal. A clone that is not installed has no list of its own.

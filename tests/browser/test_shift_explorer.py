@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 from helpers import load_images, load_model
 from helpers.explore import shift_explorer
 from helpers.explore.base import module_source
-from helpers.shifts import shift_errors, with_circular_padding
+from helpers.metrics.shifts import shift_errors, with_circular_padding
 
 SIZES = {"desktop": {"width": 1280, "height": 900}, "phone": {"width": 390, "height": 844}}
 EVERY_VIEW = list(itertools.product(("en", "ko"), SIZES))

@@ -7,7 +7,7 @@ import torch
 from slips import refused
 
 from helpers.exercises import check
-from helpers.objectives import mean_colours
+from helpers.lab.objectives import mean_colours
 
 
 def number(levels, weights=(64, 8, 1)):

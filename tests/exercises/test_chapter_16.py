@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from slips import refused
 
-from helpers.claims import load
+from helpers.claims.report import load
 from helpers.exercises import check
 
 

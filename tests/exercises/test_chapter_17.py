@@ -4,7 +4,7 @@ import pytest
 import torch
 from slips import refused
 
-from helpers.similarity import hsic0, hsic1
+from helpers.metrics.similarity import hsic0, hsic1
 
 
 @pytest.mark.parametrize("wrong,hint", [

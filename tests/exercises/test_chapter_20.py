@@ -8,7 +8,7 @@ import torch
 from slips import refused
 
 from helpers.exercises import check
-from helpers.similarity import gram, hsic1, linear_cka
+from helpers.metrics.similarity import gram, hsic1, linear_cka
 
 
 def subset(hsic, heads, unit, *, pairs=True, root=True, unit_itself=True):

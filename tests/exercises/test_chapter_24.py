@@ -6,7 +6,7 @@ import torch
 from slips import refused
 
 from helpers.exercises import check
-from helpers.localize import Localization
+from helpers.metrics.localize import Localization
 
 
 def own_and_others(maps):

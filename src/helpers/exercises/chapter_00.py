@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .. import lab
+from ..lab import runs as lab
 from .base import RIGHT, Feedback, call, compare, exercise
 
 TRAINING_IMAGES = 50_000  # CIFAR-10

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import torch
 
-from ..tables import table
+from ..claims.tables import table
 from .base import Feedback, call, compare, exercise
 
 

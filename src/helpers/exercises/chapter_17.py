@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import torch
 
-from ..similarity import gram, hsic0, hsic1
+from ..metrics.similarity import gram, hsic0, hsic1
 from .base import Feedback, call, compare, exercise
 
 

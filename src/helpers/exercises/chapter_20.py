@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from ..heads import subset_cka
+from ..metrics.heads import subset_cka
 from .base import Feedback, call, compare, exercise
 
 

@@ -9,9 +9,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from ..attention import AttentionDistance, attention_distance
-from ..images import ImageSource, batches, normalisation
-from ..maps import AttentionMaps, attention_maps
+from ..inputs.batches import ImageSource, batches, normalisation
+from ..metrics.attention import AttentionDistance, attention_distance
+from ..metrics.maps import AttentionMaps, attention_maps
 from .base import Explorer, LiveExplorer, show
 from .packing import both_languages, pack
 from .traits import Choice, Index

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..cka import CKA
+from ..metrics.cka import CKA
 from .base import Explorer, LiveExplorer, show
 from .packing import both_languages, pack
 from .traits import Choice, Index

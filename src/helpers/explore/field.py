@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..receptive import ReceptiveField
+from ..metrics.receptive import ReceptiveField
 from .base import Explorer, LiveExplorer, show
 from .packing import both_languages, pack
 from .traits import Choice, Number

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..attention import AttentionDistance
-from ..cka import CKA
+from ..metrics.attention import AttentionDistance
+from ..metrics.cka import CKA
 from .base import Explorer, LiveExplorer, show
 from .packing import both_languages, pack, share
 from .traits import Choice, Index

@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from ..images import ImageSource, batches, require_same_preprocessing
-from ..shifts import Shift, carried, relative, shifted_views
+from ..inputs.batches import ImageSource, batches, require_same_preprocessing
+from ..metrics.shifts import Shift, carried, relative, shifted_views
 from .attention import image_names, pixels
 from .base import Explorer, LiveExplorer, show
 from .packing import both_languages, pack

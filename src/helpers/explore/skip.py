@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..cka import CKA
-from ..skip import NormRatio
+from ..metrics.cka import CKA
+from ..metrics.skip import NormRatio
 from .base import Explorer, LiveExplorer, show
 from .cka import cka_part
 from .packing import both_languages, pack, share

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..localize import Localization
-from ..probe import Probe
+from ..metrics.localize import Localization
+from ..metrics.probe import Probe
 from .base import Explorer, LiveExplorer, show
 from .packing import both_languages, pack
 from .traits import Choice, Index, Number

@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
-from ..models import PAPER
-from ..taps import find, tapped
+from ..networks.taps import find, tapped
+from ..networks.zoo import PAPER
 from .results import write
 
 COUNTED = ("vit_b16", "vit_l16", "vit_h14", "resnet50_bit", "resnet152_bit")

@@ -22,15 +22,15 @@ from .. import (
     localization,
     norm_ratio,
     receptive_field,
-    scores,
     taps,
 )
-from ..attention import grid_of
-from ..data import Photos
-from ..localize import Localization
-from ..probe import probe
-from ..shards import current
-from ..skip import branches, without_skip
+from ..claims import scores
+from ..inputs.data import Photos
+from ..metrics.attention import grid_of
+from ..metrics.localize import Localization
+from ..metrics.probe import probe
+from ..metrics.skip import branches, without_skip
+from ..runtime.distributed import current
 from .networks import count_classes, kind
 
 

@@ -25,10 +25,10 @@ import torch
 import yaml
 from torch import nn
 
-from ..claims_text import LANGUAGES
-from ..images import fixed_size, patch_embed
-from ..lab import sha256
-from ..models import PAPER, load_weights, with_live_branches, without_retries
+from ..claims.render import LANGUAGES
+from ..inputs.batches import fixed_size, patch_embed
+from ..lab.train import sha256
+from ..networks.zoo import PAPER, load_weights, with_live_branches, without_retries
 
 
 @dataclass(frozen=True)

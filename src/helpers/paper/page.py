@@ -16,8 +16,8 @@ import numpy as np
 import yaml
 
 from .. import claims, plots
-from ..claims_text import MARKS, facts, number_text, value_text
-from ..claims_text import WORDS as CLAIM_WORDS
+from ..claims.render import MARKS, facts, number_text, value_text
+from ..claims.render import WORDS as CLAIM_WORDS
 from .cost import DEVICES, PAIRS, hours
 
 Result = dict[str, Any]
@@ -33,7 +33,7 @@ class Row:
     kind: str | None = None
 
 
-_content = yaml.safe_load(files("helpers").joinpath("full_size.yml").read_text(encoding="utf-8"))
+_content = yaml.safe_load(files("helpers").joinpath("paper/full_size.yml").read_text(encoding="utf-8"))
 ROWS = [Row(**row) for row in _content["rows"]]
 MEASURED = _content["measures"]
 WORDS = {lang: {key: text[lang] for key, text in _content["words"].items()} for lang in claims.LANGUAGES}

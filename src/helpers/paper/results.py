@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..device import pick_device
-from ..shards import current
+from ..runtime.device import pick_device
+from ..runtime.distributed import current
 
 
 def made_with() -> dict[str, Any]:

@@ -21,9 +21,9 @@ import numpy as np
 import torch
 from torch import nn
 
-from ..data import Photos, photos
-from ..intervals import jackknife, over_parts
-from ..shards import ProcessStopped, current, meet, over_all, sharded
+from ..claims.intervals import jackknife, over_parts
+from ..inputs.data import Photos, photos
+from ..runtime.distributed import ProcessStopped, current, meet, over_all, sharded
 from .choice import FEWEST, Choice
 from .measures import MEASURES, PROBE_IMAGES, Found
 from .networks import Network, find_networks, read_spec

@@ -1,0 +1,10 @@
+from .intervals import Interval as Interval
+from .intervals import bootstrap as bootstrap
+from .intervals import jackknife as jackknife
+from .intervals import over_parts as over_parts
+from .intervals import welch as welch
+from .report import outline as outline
+from .report import overview as overview
+from .report import report as report
+from .report import verdict as verdict
+from .tables import table as table

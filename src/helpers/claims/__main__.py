@@ -1,0 +1,5 @@
+"""`python -m helpers.claims` prints the ledger of the last `make book` as text."""
+
+from .report import main
+
+main()

@@ -1,0 +1,10 @@
+from .attention import attention_explorer as attention_explorer
+from .cka import cka_explorer as cka_explorer
+from .cka_bias import cka_bias_explorer as cka_bias_explorer
+from .field import field_explorer as field_explorer
+from .posembed import posembed_explorer as posembed_explorer
+from .qkv import qkv_explorer as qkv_explorer
+from .scale import scale_explorer as scale_explorer
+from .shift import shift_explorer as shift_explorer
+from .skip import skip_explorer as skip_explorer
+from .tokens import token_explorer as token_explorer

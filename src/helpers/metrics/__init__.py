@@ -1,0 +1,1 @@
+"""Measurements: each takes a network and images and returns a result that plots and prints itself."""

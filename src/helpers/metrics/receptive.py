@@ -1,0 +1,194 @@
+"""Effective receptive fields: which input pixels move a feature at the centre of a layer.
+
+For one channel c it is |∂ y_c(centre) / ∂x|; the absolute value is taken before channels, colours and images are
+averaged, since signs of different channels would cancel. One vector–Jacobian product serves a channel of all images
+of a batch; an accelerator takes several channels at once, a CPU gains nothing from that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor, nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+from .. import plots
+from ..inputs.batches import ImageSource, feed, own_count, progress_bar
+from ..networks.taps import Tap, feature_map, find, tapped
+from ..runtime.advice import warn
+from ..runtime.device import borrowed, pick_device
+from ..runtime.distributed import over_all, together
+from .skip import branches
+
+_TOGETHER = 32  # channels × images pulled back at once on an accelerator
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class ReceptiveField:
+    """Mean absolute gradient of the centre position with respect to the input."""
+
+    maps: np.ndarray  #: [L, H, W], in pixels of the input
+    layers: list[str]  #: [L]
+    grids: list[tuple[int, int]]  #: of positions in each layer
+    channels: list[int]  #: how many were pulled back, for each layer
+    exact: bool  #: whether those were all channels
+    n_images: int
+
+    def __repr__(self) -> str:
+        how = "all channels" if self.exact else f"{max(self.channels)} sampled channels"
+        return f"ReceptiveField({len(self.layers)} layers, {how}, {self.n_images} images, {self.maps.shape[1:]} px)"
+
+    @property
+    def shares(self) -> np.ndarray:
+        """The maps as shares of their total [L, H, W]; NaN for a layer without any gradient."""
+        total = self.maps.sum((1, 2), keepdims=True)
+        return np.divide(self.maps, total, out=np.full_like(self.maps, np.nan), where=total > 0)
+
+    @property
+    def centre_share(self) -> np.ndarray:
+        """Share of the pixels under the centre position itself, in the layer's own grid [L]."""
+        return np.array([s[self._centre_box(grid)].sum() for s, grid in zip(self.shares, self.grids, strict=True)])
+
+    @property
+    def uniform_share(self) -> np.ndarray:
+        """What `centre_share` would be if every pixel counted equally [L]."""
+        flat = np.full(self.maps.shape[1:], 1 / self.maps[0].size)
+        return np.array([flat[self._centre_box(grid)].sum() for grid in self.grids])
+
+    @property
+    def participation(self) -> np.ndarray:
+        """Effective share of the pixels that take part, (Σm)² / (N Σm²) [L]."""
+        return 1 / (self.maps[0].size * (self.shares**2).sum((1, 2)))
+
+    def radius(self, q: float = 0.5) -> np.ndarray:
+        """Radius in pixels of the circle round the centre position that holds a share q of the mass [L]."""
+        if not 0 < q < 1:
+            raise ValueError(f"q={q}: a share of the mass lies between 0 and 1")
+        height, width = self.maps.shape[1:]
+        found = []
+        for share, grid in zip(self.shares, self.grids, strict=True):
+            rows, columns = self._centre_box(grid)
+            y, x = (rows.start + rows.stop - 1) / 2, (columns.start + columns.stop - 1) / 2
+            distance = np.hypot(np.arange(height)[:, None] - y, np.arange(width)[None, :] - x).ravel()
+            order = np.argsort(distance, kind="stable")
+            inside = np.searchsorted(np.cumsum(share.ravel()[order]), q)
+            found.append(distance[order][inside] if np.isfinite(share).all() else np.nan)
+        return np.array(found)
+
+    def _centre_box(self, grid: tuple[int, int]) -> tuple[slice, slice]:
+        box = []
+        for pixels, positions in zip(self.maps.shape[1:], grid, strict=True):
+            start = positions // 2 * pixels // positions
+            box.append(slice(start, max(start + 1, (positions // 2 + 1) * pixels // positions)))
+        return box[0], box[1]
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per layer."""
+        return pd.DataFrame({"layer": self.layers, "centre_share": self.centre_share,
+                             "uniform_share": self.uniform_share, "radius50": self.radius(0.5),
+                             "radius90": self.radius(0.9), "participation": self.participation,
+                             "channels": self.channels})
+
+    def plot(self, axes: Any = None) -> Any:
+        """One picture per layer; square roots, so that faint parts can be seen."""
+        return plots.images([np.sqrt(m) for m in self.maps], self.layers, axes=axes)
+
+
+@together
+def receptive_field(model: nn.Module, images: ImageSource, layers: Sequence[str] | str | None = None, *,
+                    channels: int | None = None, before_skip: bool = False, batch_size: int = 8,
+                    device: str | torch.device | None = None, progress: bool = True) -> ReceptiveField:
+    """Effective receptive field of every layer (default: one per block), exact or on `channels` random channels.
+
+    With `before_skip` the branch outputs before the residual sum are read instead: those of the blocks or sums named
+    in `layers`, or all. On an even grid the centre is the position below and right of the middle.
+
+    >>> receptive_field(vit, images.take(4), ["blocks.0", "blocks.5"], channels=8).maps.shape
+    (2, 32, 32)
+    """
+    if channels is not None and channels < 1:
+        raise ValueError(f"channels={channels}: at least one channel is needed, or None for all")
+    place, n = pick_device(device), 0
+    wanted: list[Tap] = []
+    at_once = 1 if place.type == "cpu" else max(1, _TOGETHER // batch_size)
+    attention = sdpa_kernel(SDPBackend.MATH) if at_once > 1 else nullcontext()  # fused kernels cannot be batched
+    bar = progress_bar(own_count(images), progress)  # moves with every channel: one batch may take minutes
+    with bar, torch.inference_mode(False), torch.enable_grad(), attention, borrowed(model, place):
+        for batch in feed(model, images, batch_size, place, progress=False):
+            x = batch.clone().requires_grad_()
+            if not wanted:
+                wanted = find(model, _before_skip(model, layers, x.detach()) if before_skip else layers, x.detach())
+                totals = torch.zeros(len(wanted), *x.shape[-2:], dtype=torch.float64)
+            centres = _centres(model, x, wanted)
+            picks = [_sample(centre.shape[1], channels) for _, centre in centres]
+            each = len(x) / sum(map(len, picks))  # what one channel is worth in images
+            for total, (_, centre), pick in zip(totals, centres, picks, strict=True):
+                total += _pull_back(centre, x, pick, at_once, bar.update, each)
+            n += len(x)
+    totals, n = over_all(totals), over_all(n)
+    for tap, total in zip(wanted, totals, strict=True):
+        if not total.isfinite().all():
+            raise ValueError(f"NaN or Inf in the gradients of {tap.name!r}")
+        if not total.any():
+            warn(f"no gradient reaches the input from the centre of {tap.name!r}: its channels are off there; take "
+                 "more images or channels")
+    width = torch.tensor([len(pick) for pick in picks])
+    maps = totals / (n * x.shape[1] * width[:, None, None])
+    exact = all(len(pick) == centre.shape[1] for pick, (_, centre) in zip(picks, centres, strict=True))
+    names, grids = [tap.name for tap in wanted], [grid for grid, _ in centres]
+    return ReceptiveField(maps.numpy(), names, grids, width.tolist(), exact, n)
+
+
+def _before_skip(model: nn.Module, layers: Sequence[str] | str | None, x: Tensor) -> list[str]:
+    """The branch outputs that go into the sums called `layers`; all of them by default."""
+    entering = {b.after: b.name for b in branches(model, x)}
+    names = list(entering) if layers in (None, "blocks", "all") else [layers] if isinstance(layers, str) else layers
+    assert names is not None
+    for name in names:
+        if name not in entering:
+            raise ValueError(f"{name!r} is not a residual sum; sums are {', '.join(list(entering)[:4])}, …")
+    return [entering[name] for name in names]
+
+
+def _centres(model: nn.Module, x: Tensor, wanted: list[Tap]) -> list[tuple[tuple[int, int], Tensor]]:
+    """One forward pass: for every tap its grid and its features [n, C] at the centre position, with their graph."""
+    found: dict[int, tuple[tuple[int, int], Tensor]] = {}
+
+    def read(i: int, features: Tensor) -> None:
+        layer = feature_map(features, model, x, wanted[i].name)
+        rows, columns = layer.shape[-2:]
+        found[i] = (rows, columns), layer[:, :, rows // 2, columns // 2].clone()  # an in-place operation may follow
+
+    with tapped(model, wanted, read):
+        model(x)
+    return [found[i] for i in range(len(wanted))]
+
+
+def _sample(total: int, channels: int | None) -> Tensor:
+    """Indices of all channels, or of `channels` random ones, the same in every batch."""
+    everything = torch.randperm(total, generator=torch.Generator().manual_seed(0))
+    return everything if channels is None else everything[:channels]
+
+
+def _pull_back(centre: Tensor, x: Tensor, pick: Tensor, at_once: int,
+               advance: Callable[[float], Any] = lambda images: None, each: float = 0) -> Tensor:
+    """Σ |∂ centre_c / ∂x| over channels c in `pick`, images and colours: [n, C], [n, 3, H, W] → [H, W].
+
+    Images of a batch do not influence each other, so one vector pulls the same channel of all of them back.
+    """
+    pull = partial(torch.autograd.grad, centre, x, retain_graph=True)
+    total = torch.zeros(x.shape[-2:], dtype=torch.float64)
+    for chosen in pick.split(at_once):
+        vectors = torch.zeros(len(chosen), *centre.shape, device=x.device, dtype=centre.dtype)
+        vectors[torch.arange(len(chosen)), :, chosen] = 1
+        (gradient,) = pull(vectors[0]) if at_once == 1 else pull(vectors, is_grads_batched=True)
+        total += gradient.abs().flatten(0, -3).sum(0).cpu().double()
+        advance(each * len(chosen))
+    return total

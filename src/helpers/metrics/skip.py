@@ -1,0 +1,275 @@
+"""Skip connections: how much of a block's output is the skip, and what a block is without it.
+
+A residual branch computes z + f(z). The norm ratio is ‖z‖ / ‖f(z)‖ with f(z) taken before the sum, its normalisation
+and LayerScale included, and z what is really added: in a ResNet's first block of a stage, the projected shortcut.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from timm.models.mlp_mixer import MixerBlock
+from timm.models.vision_transformer import Block
+from timm.models.vision_transformer_relpos import RelPosBlock
+from torch import Tensor, nn
+
+from .. import plots
+from ..inputs.batches import ImageSource, feed
+from ..networks.taps import Order, Place, Tap, block_taps, is_transformer, outer_blocks, tapped, trace
+from ..runtime.advice import warn
+from ..runtime.device import borrowed, float64_device, pick_device
+from ..runtime.distributed import over_all, together
+from .attention import block_indices, has_class_token
+
+
+@dataclass(frozen=True)
+class Branch:
+    """One residual sum: where its two terms and their sum can be read."""
+
+    name: str  # of the branch output, a tap
+    after: str  # of the sum, a tap
+    kind: str  # "attn" (in a Mixer the token mixing), "mlp" or "conv"
+    skip: Place
+    branch: Place
+    total: Place
+
+
+def branches(model: nn.Module, x: Tensor) -> list[Branch]:
+    """Every residual sum of a timm ViT, ResNet or Mixer in execution order, checked on the first of x [n, C, H, W]."""
+    order = trace(model, x)
+    found: list[Branch] = []
+    for path, block in outer_blocks(model, order):
+        found += _of_transformer(path, block, order) if is_transformer(block) else _of_resnet(path, block, order)
+    if not found:
+        raise ValueError(f"{type(model).__name__} has no residual blocks that could be told apart")
+    _check_sums(model, found, x[:1])
+    return found
+
+
+def _of_transformer(path: str, block: nn.Module, order: Order) -> list[Branch]:
+    places = block_taps(path, block, order)
+    if f"{path}.norm1" not in places:
+        raise ValueError(f"block {path!r} normalises its branches last (residual post-norm): the norm alone decides "
+                         "how long they are")
+    mix = "attn" if f"{path}.attn_out" in places else "mix"
+    middle = places[f"{path}.after_{mix}"]
+    first, second = f"{path}.{mix}_out", f"{path}.mlp_out"
+    return [Branch(first, f"{path}.after_{mix}", "attn", (path, "in", 0), places[first], middle),
+            Branch(second, path, "mlp", middle, places[second], (path, "out", 0))]
+
+
+def _of_resnet(path: str, block: nn.Module, order: Order) -> list[Branch]:
+    called = [name for name, _ in block.named_children() if (f"{path}.{name}", "out", 0) in order]
+    convolutions = sorted(name for name in called if name.startswith("conv"))
+    if not convolutions or not hasattr(block, "downsample"):
+        raise ValueError(f"block {path!r} is a {type(block).__name__}: where its skip and its branch meet is not known")
+    last = convolutions[-1].removeprefix("conv")
+    exits = [f"{path}.{name}" for name in (f"conv{last}", f"bn{last}", f"norm{last}", "se") if name in called]
+    leave = max(exits, key=lambda name: order[name, "out", 0])
+    shortcut = (f"{path}.downsample", "out", 0) if "downsample" in called else (path, "in", 0)
+    total = (f"{path}.act{last}", "in", 0) if f"act{last}" in called else (path, "out", 0)
+    return [Branch(leave, path, "conv", shortcut, (leave, "out", 0), total)]
+
+
+def _check_sums(model: nn.Module, found: list[Branch], x: Tensor) -> None:
+    """Refuse a block that does not add its skip and its branch, rather than measure something else."""
+    wanted = [Tap(b.name, *place) for b in found for place in (b.skip, b.branch, b.total)]
+    seen: dict[int, Tensor] = {}
+    with torch.no_grad(), tapped(model, wanted, lambda i, t: seen.__setitem__(i, t.clone())):
+        model(x)
+    for i, b in enumerate(found):
+        skip, branch, total = (seen[3 * i + k] for k in range(3))
+        alike = skip.shape == branch.shape and skip.numel() == total.numel()  # Swin flattens its grid after the sum
+        if not alike or not torch.allclose(skip + branch, total.reshape(skip.shape), rtol=1e-2, atol=1e-2,
+                                           equal_nan=True):
+            raise ValueError(f"{b.name!r} is not added to a skip: the block has none, or does more than adding")
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class NormRatio:
+    """‖z‖/‖f(z)‖ and cosines, means over images; keys "attn" and "mlp" [depth, tokens], "conv" [blocks]."""
+
+    ratio: dict[str, np.ndarray]  #: ‖z‖/‖f(z)‖
+    cosine_sum: dict[str, np.ndarray]  #: cos(z, z + f(z)): how little the sum turns
+    cosine_branch: dict[str, np.ndarray]  #: cos(z, f(z)): whether the branch adds along or across
+    layers: dict[str, list[str]]  #: names of the branch outputs
+    prefix: int  #: tokens before the patches: class token and registers
+    class_token: bool  #: whether the first of those is a class token
+    n_images: int
+
+    @property
+    def attn(self) -> np.ndarray:
+        """[depth, tokens]; in a Mixer the token-mixing branch."""
+        return self._of("attn")
+
+    @property
+    def mlp(self) -> np.ndarray:
+        """[depth, tokens]"""
+        return self._of("mlp")
+
+    @property
+    def blocks(self) -> np.ndarray:
+        """[blocks] of a ResNet, mean over positions."""
+        return self._of("conv")
+
+    def _of(self, kind: str) -> np.ndarray:
+        if kind not in self.ratio:
+            raise ValueError(f"this model has no branches of kind {kind!r}: it has {', '.join(map(repr, self.ratio))}")
+        return self.ratio[kind]
+
+    @property
+    def cls(self) -> dict[str, np.ndarray]:
+        """Ratio of the class token, [depth] each."""
+        if not self.class_token:
+            raise ValueError("this model has no class token")
+        return {kind: values[:, 0] for kind, values in self.ratio.items() if values.ndim == 2}
+
+    @property
+    def spatial(self) -> dict[str, np.ndarray]:
+        """Ratio averaged over the patches (a ResNet's positions), [depth] each."""
+        return {kind: values[:, self.prefix :].mean(1) if values.ndim == 2 else values
+                for kind, values in self.ratio.items()}
+
+    def __repr__(self) -> str:
+        parts = ", ".join(f"{kind} {values.mean():.2f}" for kind, values in self.spatial.items())
+        return f"NormRatio({sum(map(len, self.layers.values()))} branches, {self.n_images} images; means: {parts})"
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per branch: ratio of the patches and of the class token, and the two cosines of the patches."""
+        patches = lambda v: v[:, self.prefix :].mean(1) if v.ndim == 2 else v
+        first = lambda v: v[:, 0] if v.ndim == 2 and self.class_token else np.full(len(v), np.nan)
+        frames = [pd.DataFrame({"layer": names, "kind": kind, "depth": np.arange(len(names)),
+                                "spatial": patches(self.ratio[kind]), "cls": first(self.ratio[kind]),
+                                "cosine_sum": patches(self.cosine_sum[kind]),
+                                "cosine_branch": patches(self.cosine_branch[kind])})
+                  for kind, names in self.layers.items()]
+        return pd.concat(frames, ignore_index=True)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Ratio over depth, patches and class token."""
+        curves = dict(self.spatial)
+        if self.class_token:
+            curves |= {f"{kind} CLS": values for kind, values in self.cls.items()}
+        return plots.lines(curves, x=r"$\ell$", y=r"$\|z\| / \|f(z)\|$", ax=ax)
+
+
+@together
+def norm_ratio(model: nn.Module, images: ImageSource, *, batch_size: int = 64,
+               device: str | torch.device | None = None, progress: bool = True) -> NormRatio:
+    """Norm ratio ‖z‖/‖f(z)‖ and cosines of every residual branch, per token and image, then averaged over images.
+
+    f(z) is the branch before the sum, with its normalisation and LayerScale; z is what it is added to. Works for timm
+    ViTs, ResNets and Mixers; a block that does not add its skip and its branch is refused.
+
+    >>> norm_ratio(vit, images).attn.shape, norm_ratio(resnet, images).blocks.shape
+    ((6, 65), (9,))
+    """
+    place, n = pick_device(device), 0
+    found: list[Branch] = []
+    sums: dict[int, Tensor] = {}
+    waiting: dict[int, Tensor] = {}
+
+    def meet(i: int, tensor: Tensor) -> None:  # taps 2k and 2k+1 are the two terms of branch k
+        if i ^ 1 not in waiting:
+            waiting[i] = tensor
+            return
+        pair = {i: tensor, i ^ 1: waiting.pop(i ^ 1)}
+        views = _views(pair[i & ~1], pair[i | 1], found[i // 2])
+        sums[i // 2] = sums.get(i // 2, torch.zeros_like(views)) + views
+
+    with borrowed(model, place), torch.no_grad():
+        for x in feed(model, images, batch_size, place, progress):
+            found = found or branches(model, x)
+            wanted = [Tap(b.name, *term) for b in found for term in (b.skip, b.branch)]
+            with tapped(model, wanted, meet):
+                model(x)
+            _require_same_tokens(found, sums)
+            n += len(x)
+    sums, n = {k: over_all(sums[k]) for k in sorted(sums)}, over_all(n)
+    members = {b.kind: [k for k, other in enumerate(found) if other.kind == b.kind] for b in found}
+    means = {kind: torch.stack([sums[k] for k in ks], dim=1).cpu().numpy() / n for kind, ks in members.items()}
+    ratio, cosine_sum, cosine_branch = ({kind: views[v] for kind, views in means.items()} for v in range(3))
+    layers = {kind: [found[k].name for k in ks] for kind, ks in members.items()}
+    silent = [found[k].name for k in sums if sums[k][0].isinf().any()]
+    if silent:
+        warn(f"a branch that adds exactly zero somewhere has an infinite ratio: {', '.join(silent)} (an untrained "
+             "network may start its last norm at zero)")
+    prefix = int(getattr(model, "num_prefix_tokens", 0))
+    return NormRatio(ratio, cosine_sum, cosine_branch, layers, prefix, prefix > 0 and has_class_token(model), n)
+
+
+def _require_same_tokens(found: list[Branch], sums: dict[int, Tensor]) -> None:
+    """Refuse blocks whose tokens cannot be laid over each other: [3, tokens] must be the same within a kind."""
+    first: dict[str, int] = {}
+    for k in sorted(sums):
+        other = first.setdefault(found[k].kind, k)
+        if sums[k].shape != sums[other].shape:
+            raise ValueError(f"{found[k].name!r} has {sums[k].shape[-1]} tokens and {found[other].name!r} has "
+                             f"{sums[other].shape[-1]}: norm_ratio needs the same tokens in all blocks")
+
+
+def _views(z: Tensor, f: Tensor, branch: Branch) -> Tensor:
+    """Ratio and both cosines of [n, tokens, C] or [n, C, h, w], summed over images: [3, tokens] or [3]."""
+    if branch.kind != "conv" and z.dim() != 3:
+        raise ValueError(f"{branch.name!r} has shape {tuple(z.shape)}, not [n, tokens, C]: norm_ratio reads blocks "
+                         "whose tokens stand in one row")
+    channel = 1 if z.dim() == 4 else -1
+    z, f = z.float(), f.float()
+    zz, ff, zf = (z * z).sum(channel), (f * f).sum(channel), (z * f).sum(channel)
+    if not (zz + ff).isfinite().all():
+        raise ValueError(f"NaN or Inf in the activations at {branch.name!r}")
+    total = (zz + 2 * zf + ff).clamp_min(0).sqrt()
+    views = torch.stack([(zz / ff).sqrt(), (zz + zf) / (zz.sqrt() * total), zf / (zz * ff).sqrt()])
+    views = views.to(float64_device(views.device)).double()
+    return views.flatten(2).mean(2).sum(1) if channel == 1 else views.sum(1)
+
+
+class NoSkipBlock(Block):
+    """A ViT block that keeps only its branches: x ← Attn(LN x), x ← MLP(LN x)."""
+
+    def forward(self, x: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        """[B, tokens, D] → [B, tokens, D]"""
+        x = self.drop_path1(self.ls1(self.attn(self.norm1(x), *args, **kwargs)))
+        return self.drop_path2(self.ls2(self.mlp(self.norm2(x))))
+
+
+class NoSkipRelPosBlock(RelPosBlock):
+    """The same for ViTs with relative positions."""
+
+    forward = NoSkipBlock.forward
+
+
+class NoSkipMixerBlock(MixerBlock):
+    """A Mixer block that keeps only its branches."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """[B, tokens, D] → [B, tokens, D]"""
+        x = self.drop_path(self.mlp_tokens(self.norm1(x).transpose(1, 2)).transpose(1, 2))
+        return self.drop_path(self.mlp_channels(self.norm2(x)))
+
+
+_WITHOUT: dict[type, type] = {Block: NoSkipBlock, RelPosBlock: NoSkipRelPosBlock, MixerBlock: NoSkipMixerBlock}
+
+
+def without_skip(model: nn.Module, block: int | str | Iterable[int | str]) -> nn.Module:
+    """A copy of a ViT or Mixer in which the given blocks have no skip connections; same weights, same names.
+
+    >>> bare = without_skip(vit, [2])
+    """
+    twin = copy.deepcopy(model)
+    stack: Any = getattr(twin, "blocks", ())
+    removable = ", ".join(kind.__name__ for kind in _WITHOUT)
+    if not len(stack):
+        raise ValueError(f"{type(model).__name__} has no `blocks` with two skips to remove: a skip can be removed from "
+                         f"{removable} (timm's ViTs and Mixers)")
+    for i in block_indices(twin, block):
+        if type(stack[i]) not in _WITHOUT:
+            raise ValueError(f"a skip can be removed from {removable}, not from {type(stack[i]).__name__}")
+        stack[i].__class__ = _WITHOUT[type(stack[i])]
+    return twin

@@ -1,0 +1,1 @@
+"""Networks: where they come from, how they are built, and where they can be read."""

@@ -1,0 +1,206 @@
+"""The zoo: a name and a scale → a network ready to be measured, with its preprocessing in `pretrained_cfg`."""
+
+from __future__ import annotations
+
+import difflib
+import logging
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache, partial
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+import huggingface_hub
+import pandas as pd
+import timm
+import torch
+from huggingface_hub import constants as hub
+from safetensors.torch import load_file
+from torch import nn
+
+from ..lab import runs as lab
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One network of the zoo: where it comes from and whose part it plays in the papers."""
+
+    role: str
+    timm_id: str
+    lab_twin: str  # the lab model of the same role, for readers who cannot download
+    licence: str = "Apache-2.0"
+
+
+PAPER = {
+    "vit_b16": Entry("ViT-B/16, large data", "vit_base_patch16_224.augreg_in21k", "vit_cls"),
+    "vit_b16_orig": Entry("ViT-B/16, the paper's ImageNet-21k release", "vit_base_patch16_224.orig_in21k", "vit_cls"),
+    "vit_b16_in1k": Entry("ViT-B/16, ImageNet only", "vit_base_patch16_224.augreg_in1k", "vit_cls_10"),
+    "vit_b32": Entry("ViT-B/32, large data", "vit_base_patch32_224.augreg_in21k", "vit_cls"),
+    "vit_b32_in1k": Entry("ViT-B/32, ImageNet only", "vit_base_patch32_224.augreg_in1k", "vit_cls_10"),
+    "vit_l16": Entry("ViT-L/16, large data", "vit_large_patch16_224.augreg_in21k", "vit_large_100"),
+    "vit_l16_in1k": Entry("ViT-L/16, ImageNet only (DeiT III)", "deit3_large_patch16_224.fb_in1k", "vit_large_10"),
+    "vit_h14": Entry("ViT-H/14, large data", "vit_huge_patch14_224.orig_in21k", "vit_large_100"),
+    "vit_h14_in1k": Entry("ViT-H/14, ImageNet only (DeiT III)", "deit3_huge_patch14_224.fb_in1k", "vit_large_10"),
+    "vit_s16": Entry("small ViT, large data", "vit_small_patch16_224.augreg_in21k", "vit_cls"),
+    "vit_s16_in1k": Entry("small ViT, ImageNet only", "vit_small_patch16_224.augreg_in1k", "vit_cls_10"),
+    "vit_relpos_cls": Entry("ViT trained with CLS", "vit_relpos_medium_patch16_cls_224.sw_in1k", "vit_cls"),
+    "vit_relpos_gap": Entry("ViT trained with GAP", "vit_relpos_medium_patch16_224.sw_in1k", "vit_gap"),
+    "resnet50_bit": Entry("ResNet50x1 (BiT)", "resnetv2_50x1_bit.goog_in21k", "resnet"),
+    "resnet152_bit": Entry("ResNet152x2 (BiT)", "resnetv2_152x2_bit.goog_in21k", "resnet"),
+    "resnet50": Entry("plain ResNet-50, second opinion", "resnet50.a1_in1k", "resnet"),
+    "hybrid_b16": Entry("hybrid R50+ViT-B/16", "vit_base_r50_s16_224.orig_in21k", "hybrid"),
+    "mixer_b16": Entry("MLP-Mixer-B/16", "mixer_b16_224.goog_in21k", "mixer"),
+    "mixer_l16": Entry("MLP-Mixer-L/16", "mixer_l16_224.goog_in21k", "mixer"),
+    "vit_b16_mae": Entry("masked-image ViT-B/16", "vit_base_patch16_224.mae", "vit_masked", "CC BY-NC 4.0"),
+}
+
+# At paper scale a lab name stands for the public network that plays the same part, so a notebook's cell stays as it is.
+SAME_PART = {"vit_cls": "vit_b16", "resnet": "resnet50_bit", "vit_gap": "vit_relpos_gap", "mixer": "mixer_b16",
+             "hybrid": "hybrid_b16", "vit_large_100": "vit_l16", "vit_masked": "vit_b16_mae"}
+
+
+def load_model(name: str, *, scale: str = "lab", trained: bool = True, weights: str | Path | None = None,
+               seed: int | None = None) -> nn.Module:
+    """A network in eval mode. Lab models come from the package, paper models from timm (or a local `weights` file).
+
+    trained=False gives the same architecture with random weights, as its training began (the head of a lab ViT starts
+    at zero); only residual branches that a public recipe starts at next to nothing are given their full weight.
+    """
+    if seed is not None and trained:
+        raise ValueError("`seed` chooses the weights of an untrained model; pass trained=False with it.")
+    if weights is not None and not trained:
+        raise ValueError(f"trained=False gives random weights, but weights={str(weights)!r} was passed: leave one out.")
+    if scale == "lab":
+        return _lab_model(name, trained, seed, weights)
+    if scale == "paper":
+        return _paper_model(SAME_PART.get(name, name), trained, seed or 0, weights)
+    raise ValueError(f"Unknown scale {scale!r}; use 'lab' (ours, bundled) or 'paper' (public timm weights).")
+
+
+def _lab_model(name: str, trained: bool, seed: int | None, weights: str | Path | None) -> nn.Module:
+    entry = lab.shipped(name)
+    if entry is None:
+        _known(name, lab.recipes(), "lab")
+    model = lab.untrained(name, seed)
+    if weights is not None:
+        load_weights(model, Path(weights))
+    elif trained and entry is None:
+        raise ValueError(f"There is no weights/{name}.json, so its weights cannot be checked; `make lab RUN={name}` "
+                         "trains it, and trained=False gives it untrained.")
+    elif trained:
+        load_weights(model, lab.WEIGHTS / f"{name}.safetensors", entry)
+    if hasattr(model, "patch_drop"):
+        model.patch_drop = nn.Identity()
+    return model.eval()
+
+
+def load_weights(model: nn.Module, path: Path, entry: dict | None = None) -> None:
+    """Load safetensors into the model; a file that is missing, altered or of another model is refused."""
+    if not path.is_file():
+        ours = path.parent == lab.WEIGHTS
+        advice = f"`make lab RUN={path.stem}` trains it." if ours else "check the path; a .safetensors file is wanted."
+        raise FileNotFoundError(f"{path} is {'a folder' if path.is_dir() else 'not there'}; {advice}")
+    if entry is not None and lab.sha256(path) != entry["sha256"]:
+        raise ValueError(f"{path} is not the file that {path.stem}.json describes (its SHA-256 differs): it is "
+                         f"damaged or was swapped. Restore it with git, or train it again: `make lab RUN={path.stem}`.")
+    try:
+        model.load_state_dict({key: value.float() for key, value in load_file(path).items()})
+    except Exception as error:
+        raise ValueError(f"{path} does not fit {type(model).__name__}: {error}") from error
+
+
+def _paper_model(name: str, trained: bool, seed: int, weights: str | Path | None) -> nn.Module:
+    entry = PAPER[_known(name, PAPER, "paper")]
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = _create(entry, pretrained=trained and weights is None)
+    if weights is not None:
+        load_weights(model, Path(weights))
+    return model.eval()
+
+
+def _create(entry: Entry, pretrained: bool) -> nn.Module:
+    if not pretrained:
+        return with_live_branches(partial(timm.create_model, entry.timm_id))
+    try:
+        with without_retries():
+            return timm.create_model(entry.timm_id, pretrained=True)
+    except Exception as error:  # the hub raises many kinds of errors when it is out of reach
+        raise ConnectionError(
+            f"The weights {entry.timm_id} could not be fetched ({type(error).__name__}); the lab model of the same "
+            f"role is load_model({entry.lab_twin!r}).") from error
+
+
+def with_live_branches(create: Callable[..., nn.Module]) -> nn.Module:
+    """An untrained network whose residual branches do something.
+
+    A recipe may start the end of every branch at zero, or at next to nothing (LayerScale 1e-5): such a branch has no
+    CKA, and the layers after it are equal.
+    """
+    model = create()
+    if "zero_init_last" in signature(type(model)).parameters:
+        model = create(zero_init_last=False)
+    for module in model.modules():
+        if type(module).__name__ == "LayerScale":  # timm has several
+            nn.init.ones_(module.gamma)  # type: ignore[arg-type]
+    return model
+
+
+@contextmanager
+def without_retries() -> Iterator[None]:
+    """Inside, a hub that does not answer is not asked again and again: what is in its cache is still found."""
+    logger = logging.getLogger("huggingface_hub")
+    before = hub.HF_HUB_OFFLINE, logger.level
+    logger.setLevel(logging.ERROR)  # the one sentence of ours says it
+    try:
+        hub.HF_HUB_OFFLINE = before[0] or not _hub_answers()  # read anew at every request
+        yield
+    finally:
+        hub.HF_HUB_OFFLINE = before[0]
+        logger.setLevel(before[1])
+
+
+def _hub_answers(seconds: float = 5) -> bool:
+    """Whether the hub says anything at all, asked once."""
+    try:
+        huggingface_hub.get_session().head(hub.ENDPOINT, timeout=seconds)
+    except Exception:  # of whichever library the installed version makes its requests with
+        return False
+    return True
+
+
+def _known(name: str, names: dict, scale: str) -> str:
+    if name not in names:
+        near = difflib.get_close_matches(name, names, 3) or list(names)[:5]
+        raise ValueError(f"No model {name!r} at scale {scale!r}; did you mean {', '.join(near)}? See list_models().")
+    return name
+
+
+def list_models() -> pd.DataFrame:
+    """All networks: name, scale, role in the papers, parameters (millions), test accuracy (of classes), licence."""
+    recipes = lab.recipes()
+    rows = [dict(name=name, scale="lab", **_role_and_accuracy(recipes[name], entry["test_accuracy"]),
+                 parameters=entry["parameters"] / 1e6, licence="MIT") for name, entry in lab.read_manifest().items()]
+    rows += [dict(name=name, scale="paper", role=entry.role, parameters=_parameters(entry.timm_id) / 1e6,
+                  accuracy=float("nan"), licence=entry.licence) for name, entry in PAPER.items()]
+    columns = ["name", "scale", "role", "parameters", "accuracy", "licence"]
+    return pd.DataFrame(rows, columns=columns).set_index("name")
+
+
+def _role_and_accuracy(run: dict[str, Any], accuracy: float) -> dict[str, Any]:
+    """What a lab model guesses rightly is its accuracy only if it guesses classes."""
+    guessed = run.get("objective", "classify")
+    if guessed == "classify":
+        return dict(role=run["role"], accuracy=accuracy)
+    return dict(role=f"{run['role']} ({100 * accuracy:.1f} % of masked {guessed})", accuracy=float("nan"))
+
+
+@cache
+def _parameters(timm_id: str) -> int:
+    """Counted on a model without memory."""
+    with torch.device("meta"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return sum(p.numel() for p in timm.create_model(timm_id).parameters())

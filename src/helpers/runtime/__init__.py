@@ -1,0 +1,1 @@
+"""What every measurement needs of the machine: devices, processes, warnings."""
