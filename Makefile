@@ -6,60 +6,90 @@ PORT   ?= 8000
 LOCK   := $(shell cksum < requirements.lock | tr -d ' ' | cut -c 1-12)
 STAMP  := $(VENV)/installed-$(LOCK)
 PY     := $(VENV)/bin/python
+# With CPU=1 the locked versions are installed without CUDA; uv knows where PyTorch keeps those builds.
+LOCKED := $(PY) -m pip install --disable-pip-version-check -r requirements.lock
+ifdef CPU
+LOCKED := $(PY) -m pip install --quiet --disable-pip-version-check uv && \
+  $(PY) -m uv pip install --python $(PY) --torch-backend cpu -c requirements.lock --editable ".[book,dev]" setuptools
+endif
+WORKERS := --numprocesses=logical --maxprocesses=4 --dist=loadfile
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup browser book test notebooks serve bundle claims paper lab lab-verify bench lighthouse versions lock clean
+.PHONY: help setup browser book check chapter test notebooks serve bundle js claims paper lab lab-verify bench lighthouse versions lock clean
 
 help: ## list these commands
 	@echo "make setup && make book, then make serve. All commands:"
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
 
-setup: $(STAMP) ## make the Python environment (once for each requirements.lock)
+setup: $(STAMP) ## make the Python environment (once for each requirements.lock); CPU=1 leaves out CUDA, which is gigabytes
 	@test "$$(cat $(VENV)/checkout 2>/dev/null)" = "$(CURDIR)" || { \
 	  echo "Installing this checkout's package into $(VENV)"; \
 	  $(PY) -m pip install --quiet --no-deps --no-build-isolation --editable . && echo "$(CURDIR)" > $(VENV)/checkout; }
 
 $(STAMP):
 	@command -v $(PYTHON) >/dev/null || { echo "There is no $(PYTHON) here: install Python 3.10 or newer, or say make PYTHON=/path/to/python3."; exit 1; }
-	@$(PYTHON) tools/ready.py $(VENV)
+	@$(PYTHON) bookbuild/ready.py $(VENV)
 	@echo "Installing the packages of requirements.lock into $(VENV); with PyTorch this takes some minutes"
 	@rm -f $(VENV)/installed-* $(VENV)/checkout
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
-	@$(PY) -m pip install --disable-pip-version-check -r requirements.lock || { \
-	  echo "Not every package could be downloaded; pip says above which one and why. When the connection is back, run the same command again."; exit 1; }
+	@$(LOCKED) || { \
+	  echo "Not every package could be downloaded; it says above which one and why. When the connection is back, run the same command again."; exit 1; }
 	@touch $@
 
 browser: ## look for Chromium and a Korean font, and install them with apt when allowed
-	@sh tools/browser.sh
+	@sh bookbuild/browser.sh
 
 notebooks: setup ## write notebooks/ from book/chapters and book/pages
-	@$(PY) tools/notebooks.py
-	@echo "notebooks/ matches book/ again"
+	@$(PY) -m bookbuild notebooks
 
 book: setup ## execute the notebooks and build both languages into _site/
-	@$(PY) tools/notebooks.py --check
-	@$(PY) tools/site.py
+	@$(PY) -m bookbuild notebooks --check
+	@$(PY) -m bookbuild site
+
+chapter: setup ## write and, if it changed, execute one chapter, and build its page in both languages: N=18
+	@test -n "$(N)" || { echo "Say which chapter: make chapter N=18"; exit 1; }
+	@$(PY) -m bookbuild chapter $(N)
 
 serve: ## read the built book at http://localhost:8000 (PORT= for another)
-	@$(PYTHON) tools/serve.py $(PORT)
+	@$(PYTHON) -m bookbuild serve $(PORT)
 
 bundle: setup ## zip the built book for a room without internet
-	@$(PY) tools/site.py --bundle
+	@$(PY) -m bookbuild site --bundle
+
+check: setup ## style, types, notebooks/ against book/, unit tests: minutes, nothing is executed or built
+	@echo "Style"
+	@$(PY) -m ruff check .
+	@echo "Types"
+	@$(PY) -m mypy
+	@echo "notebooks/ against book/"
+	@$(PY) -m bookbuild notebooks --check
+	@echo "Unit tests"
+	@$(PY) -m pytest -m "not browser and not notebooks" $(WORKERS)
+	@echo "All is well. To see a chapter: make chapter N=18; before a pull request: make test"
 
 test: setup browser ## style, types, unit tests, executed notebooks, and the built site in a browser
 	@echo "Style and types"
 	@$(PY) -m ruff check .
 	@$(PY) -m mypy
 	@echo "The site, which the browser tests open"
-	@$(PY) tools/notebooks.py --check
-	@$(PY) tools/site.py
+	@$(PY) -m bookbuild notebooks --check
+	@$(PY) -m bookbuild site
 	@echo "Tests, some minutes"
-	@BOOK_SITE=_site $(PY) -m pytest -rs --durations=10 --numprocesses=logical --maxprocesses=4 --dist=loadfile
+	@BOOK_SITE=_site $(PY) -m pytest -rs --durations=10 $(WORKERS)
 	@echo "All tests passed. The site that was tested is in _site/: make serve"
 
+js: node_modules/.package-lock.json ## style and types of the scripts (needs Node and npm)
+	@npm run --silent check
+	@echo "The scripts are well"
+
+node_modules/.package-lock.json: package-lock.json
+	@command -v npm >/dev/null || { echo "make js needs Node 20.19 or newer with npm."; exit 1; }
+	@npm ci --silent
+	@touch $@
+
 lighthouse: setup browser ## measure the built site with Lighthouse (npm)
-	@$(PY) tools/lighthouse.py
+	@$(PY) -m bookbuild lighthouse
 
 claims: setup ## print the claims ledger of the last make book as text
 	@$(PY) -m helpers.claims
@@ -79,7 +109,7 @@ bench: setup ## compare speed and memory with other packages; goes on where a cu
 	@$(PY) -m benchmarks
 
 versions: setup ## run the notebooks with the oldest versions pyproject.toml allows (WHICH=newest: the newest)
-	@$(PY) tools/versions.py $(or $(WHICH),oldest)
+	@$(PY) -m bookbuild versions $(or $(WHICH),oldest)
 
 lock: ## write requirements.lock from pyproject.toml and requirements.in (needs uv)
 	@command -v uv >/dev/null || { echo "make lock needs uv: pip install uv"; exit 1; }

@@ -14,8 +14,8 @@ from timm.utils import AttentionExtract
 from torch import Tensor, nn
 
 from helpers import attention_distance, cka, probe, receptive_field, taps
-from helpers.metrics.attention import Grid
 from helpers.metrics.probe import RIDGES
+from helpers.networks.anatomy import Grid
 
 from . import peers
 from .measure import Case

@@ -20,9 +20,9 @@ def seconds(images: int, layers: int, features: int) -> float:
     x = torch.randn(images, features)
     sums = HSICSums([str(i) for i in range(layers)], torch.device("cpu"))
     start = time.process_time()
-    with sums.minibatch(images) as see:
+    with sums.minibatch(images) as visit:
         for i in range(layers):
-            see(i, x)
+            visit(i, x)
     return time.process_time() - start
 
 

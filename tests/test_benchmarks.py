@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from benchmarks import growth, report
 from benchmarks.measure import Case, Log, measure, ratio
 

@@ -40,7 +40,7 @@
     const match = /^#place-([\d.]+)$/.exec(location.hash);
     if (!match) return;
     const place = parseFloat(match[1]), heading = headings()[Math.floor(place)];
-    const id = heading && heading.closest("section") && heading.closest("section").id;
+    const id = heading?.closest("section")?.id;
     const clean = location.pathname + location.search + (id && place >= 1 ? "#" + id : "");
     const settle = () => { goToPlace(place); history.replaceState(null, "", clean); goToPlace(place); };
     goToPlace(place);
@@ -52,7 +52,7 @@
   }
 
   document.addEventListener("DOMContentLoaded", () => {
-    for (const link of document.querySelectorAll("a.language-switch")) {
+    for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll("a.language-switch"))) {
       link.addEventListener("click", () => {
         remember(link.dataset.language);
         const place = currentPlace();

@@ -44,8 +44,8 @@ def site() -> Path:
     mark = ROOT / "_build" / "site-of-test-run"
     with only_one_at_a_time():
         if not mark.exists() or mark.read_text() != this_run:
-            done = subprocess.run([sys.executable, "tools/site.py"], cwd=ROOT, capture_output=True, text=True)
-            assert done.returncode == 0, f"tools/site.py failed:\n{done.stdout}{done.stderr}"
+            done = subprocess.run([sys.executable, "-m", "bookbuild", "site"], cwd=ROOT, capture_output=True, text=True)
+            assert done.returncode == 0, f"python -m bookbuild site failed:\n{done.stdout}{done.stderr}"
             mark.write_text(this_run)
     return ROOT / "_site"
 

@@ -95,7 +95,7 @@ def start_lab(tmp_path: Path):
         environment = {key: value for key, value in os.environ.items() if key != "BOOK_STATIC"}
         environment |= {key: str(folder) for key, folder in own.items()}
         options = f"--no-browser --allow-root --ip=127.0.0.1 --port=0 --IdentityProvider.token={TOKEN}"
-        options += "" if os.name == "nt" else " --KernelManager.transport=ipc"  # see tools/kernels.py
+        options += "" if os.name == "nt" else " --KernelManager.transport=ipc"  # see bookbuild/kernels.py
         command = [sys.executable, "-m", "jupyterlab", *options.split(), f"--ServerApp.root_dir={tmp_path}"]
         with log.open("w") as output:
             process = subprocess.Popen(command, env=environment, stdout=output, stderr=output)

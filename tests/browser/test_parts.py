@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import shutil
 from pathlib import Path
@@ -10,13 +9,12 @@ from pathlib import Path
 import nbformat
 import numpy as np
 import pytest
-from jupyter_cache.base import CacheBundleIn
 from playwright.sync_api import expect
 
+from bookbuild import build, paths
 from helpers import CKA
 from helpers.explore import cka_explorer
 
-ROOT = Path(__file__).resolve().parents[2]
 MOST_INLINE = 1_500_000  # bytes of scripts in one page
 VALUES = np.random.default_rng(0).random((5, 5))
 PAIR = CKA(VALUES[:3, :3], ["a0", "a1", "a2"], 9, 9, VALUES[3:, 3:], VALUES[:3, 3:], ["b0", "b1"])
@@ -38,23 +36,18 @@ def executed_notebook() -> nbformat.NotebookNode:
 def small_book(tmp_path_factory) -> Path:
     """A site with one Korean chapter, made by the book's own builder, extensions and settings."""
     root = tmp_path_factory.mktemp("book")
-    for name in ("_config.yml", "requirements.lock"):
-        shutil.copy(ROOT / name, root)
-    shutil.copytree(ROOT / "book", root / "book", ignore=shutil.ignore_patterns("mathjax", "chapters", "pages"))
+    shutil.copy(paths.ROOT / "_config.yml", root)
+    shutil.copytree(paths.ROOT / "book", root / "book", ignore=shutil.ignore_patterns("mathjax", "chapters", "pages"))
     notebooks = root / "notebooks" / "ko"
     notebooks.mkdir(parents=True)
-    (root / "src").mkdir()
     (notebooks / "_toc.yml").write_text(TOC)
     (notebooks / "index.md").write_text("---\nmyst: {html_meta: {description: one chapter}}\n---\n# 책\n")
-    spec = importlib.util.spec_from_file_location("book_site", ROOT / "tools" / "site.py")
-    site = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(site)
     executed = executed_notebook()
-    bundle = CacheBundleIn(executed, str(notebooks / "01_maps.ipynb"))
-    site.get_cache(site.cache_path(root)).cache_notebook_bundle(bundle, check_validity=False)
+    paths.executed(root).mkdir(parents=True)
+    nbformat.write(executed, paths.executed(root) / "01_maps.ipynb")
     executed.cells[1].outputs = []
     nbformat.write(executed, notebooks / "01_maps.ipynb")
-    shutil.copytree(site.build_language(root, "ko"), root / "_site" / "ko")
+    shutil.copytree(build.build_language(root, "ko"), root / "_site" / "ko")
     (root / "_site" / "404.html").write_text("not here")
     return root / "_site"
 

@@ -1,10 +1,13 @@
+from . import scores as scores
+from .entries import claim as claim
+from .entries import load as load
 from .intervals import Interval as Interval
 from .intervals import bootstrap as bootstrap
 from .intervals import jackknife as jackknife
 from .intervals import over_parts as over_parts
+from .intervals import parts as parts
 from .intervals import welch as welch
 from .report import outline as outline
 from .report import overview as overview
 from .report import report as report
-from .report import verdict as verdict
 from .tables import table as table

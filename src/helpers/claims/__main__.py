@@ -1,5 +1,5 @@
 """`python -m helpers.claims` prints the ledger of the last `make book` as text."""
 
-from .report import main
+from .ledger import main
 
 main()

@@ -27,30 +27,48 @@ class Interval:
     def __float__(self) -> float:
         return self.value
 
+    def above(self, level: float) -> bool:
+        """Whether the whole interval lies above a level."""
+        return self.low > level
 
-def over_parts(measure: Callable[[Any], Any], images: Dataset | Tensor, parts: int = 5) -> Any:
+    def below(self, level: float) -> bool:
+        """Whether the whole interval lies below a level."""
+        return self.high < level
+
+    @classmethod
+    def of(cls, values: Sequence[Any]) -> Interval:
+        """Mean of the values of several parts (of the images, or several runs), and Student's interval for it."""
+        if len(values) < 2:
+            raise ValueError(f"{len(values)} values are too few for an interval: at least two are needed.")
+        numbers = torch.tensor([float(value) for value in values], dtype=torch.float64)
+        mean = numbers.mean().item()
+        half = student_t.ppf(0.975, len(numbers) - 1) * numbers.std().item() / math.sqrt(len(numbers))
+        return cls(mean, mean - half, mean + half)
+
+
+def parts(images: Any, number: int = 5) -> list[Any]:
+    """Disjoint parts of the images, for "measure each part, then an interval": each takes every number-th ten.
+
+    Blocks of ten keep bundled sets balanced over their ten classes.
+    """
+    n = len(images)
+    if number < 2 or n < 10 * number:
+        raise ValueError(f"{n} images do not make {number} parts: at least two parts of ten images each are needed.")
+    blocks = torch.arange(n) // 10 % number
+    chosen = [(blocks == i).nonzero()[:, 0].tolist() for i in range(number)]
+    return [images[part] if isinstance(images, Tensor) else Subset(images, part) for part in chosen]
+
+
+def over_parts(measure: Callable[[Any], Any], images: Dataset | Tensor, number: int = 5) -> Any:
     """`measure` on disjoint parts of the images → an Interval for the number, or for each one of a dictionary.
 
-    The value is the mean of the parts and the interval Student's t for it. Each part takes every `parts`-th block of
-    ten images, so that bundled sets stay balanced over their ten classes. Use measures that do not depend on the
-    number of images, such as unbiased CKA; all images are seen once, so the cost is that of one measurement.
+    Use measures that do not depend on the number of images, such as unbiased CKA; all images are seen once, so the cost
+    is that of one measurement.
     """
-    n = len(images)  # type: ignore[arg-type]
-    if parts < 2 or n < 10 * parts:
-        raise ValueError(f"{n} images do not make {parts} parts: at least two parts of ten images each are needed.")
-    blocks = torch.arange(n) // 10 % parts
-    chosen = [(blocks == i).nonzero()[:, 0].tolist() for i in range(parts)]
-    found = [measure(images[part] if isinstance(images, Tensor) else Subset(images, part)) for part in chosen]
+    found = [measure(part) for part in parts(images, number)]
     if isinstance(found[0], dict):
-        return {name: _student([one[name] for one in found]) for name in found[0]}
-    return _student(found)
-
-
-def _student(values: list[Any]) -> Interval:
-    numbers = torch.tensor([float(value) for value in values], dtype=torch.float64)
-    mean = numbers.mean().item()
-    half = student_t.ppf(0.975, len(numbers) - 1) * numbers.std().item() / math.sqrt(len(numbers))
-    return Interval(mean, mean - half, mean + half)
+        return {name: Interval.of([one[name] for one in found]) for name in found[0]}
+    return Interval.of(found)
 
 
 def jackknife(measure: Callable[[list[Any]], Any], parts: Sequence[Any]) -> Any:
@@ -83,8 +101,8 @@ def bootstrap(values: Any, statistic: Callable[[Tensor], Any] = torch.mean, draw
     values = torch.as_tensor(values, dtype=torch.float64)
     if values.ndim == 0 or len(values) < 2:
         raise ValueError(f"bootstrap needs one value per image, at least two; got shape {tuple(values.shape)}.")
-    dice = torch.Generator().manual_seed(seed)
-    resampled = torch.tensor([float(statistic(values[torch.randint(len(values), (len(values),), generator=dice)]))
+    rng = torch.Generator().manual_seed(seed)
+    resampled = torch.tensor([float(statistic(values[torch.randint(len(values), (len(values),), generator=rng)]))
                               for _ in range(draws)], dtype=torch.float64)
     low, high = resampled.quantile(torch.tensor([0.025, 0.975], dtype=torch.float64)).tolist()
     return Interval(float(statistic(values)), low, high)

@@ -15,8 +15,9 @@ from html import escape
 from numbers import Integral
 from typing import Any
 
-LANGUAGES = ("en", "ko")
-FIXED_KEYS = ({"en", "ko"}, {"value", "low", "high"})  # all other dictionaries name values
+from . import rules
+from .entries import LANGUAGES, rule_of
+
 MARKS = {"holds": "✓", "partly": "◐", "fails": "✗", "untestable": "?"}
 PAPERS = ("background", "vit", "raghu")
 SECTION_WORDS = {"App.": "부록", "Fig.": "그림", "Table": "표", "eq.": "식", " left": " 왼쪽", " centre": " 가운데"}
@@ -24,8 +25,10 @@ WORDS = {
     "en": {
         "holds": "holds", "partly": "partly", "fails": "fails", "untestable": "not testable here",
         "background": "Background", "vit": "Dosovitskiy et al. 2021 (ViT)", "raghu": "Raghu et al. 2021",
+        "invented": "Invented",
         "claim": "Claim", "says": "Paper says", "measured": "We measured", "control": "Untrained network",
-        "verdict": "Verdict", "interval": "interval {} to {}", "none": "not run: {}",
+        "verdict": "Verdict", "rule": "Rule", "testable": "testable", "others": "Other training runs",
+        "none": "not run: {}",
         "no evidence": "The untrained network satisfies this too, so it is no evidence of learning.",
         "before": "The untrained network satisfies it, at least in part.",
         "planned": "chapter {} is not written yet", "missing": "not measured in chapter {} yet",
@@ -36,8 +39,10 @@ WORDS = {
     "ko": {
         "holds": "재현됨", "partly": "부분 재현", "fails": "재현 안 됨", "untestable": "확인 불가",
         "background": "배경", "vit": "Dosovitskiy 외 2021 (ViT)", "raghu": "Raghu 외 2021",
+        "invented": "지어낸 주장",
         "claim": "주장", "says": "논문의 주장", "measured": "측정한 값", "control": "학습하지 않은 신경망",
-        "verdict": "판정", "interval": "구간 {}~{}", "none": "재지 않음: {}",
+        "verdict": "판정", "rule": "기준", "testable": "확인 가능", "others": "다시 학습한 신경망",
+        "none": "재지 않음: {}",
         "no evidence": "학습하지 않은 신경망에서도 성립하므로 학습의 증거가 되지 않는다.",
         "before": "학습하지 않은 신경망에서는 적어도 부분적으로 성립한다.",
         "planned": "{}장 준비 중", "missing": "{}장에서 아직 재지 않음", "open": "아직 재지 않음",
@@ -69,6 +74,8 @@ def value_text(value: Any, lang: str) -> str:
     if isinstance(value, dict):
         number, low, high = (number_text(value[key]) for key in ("value", "low", "high"))
         return f"{number} ({low}{WORDS[lang]['to']}{high})"
+    if value is None:
+        return "–"
     if isinstance(value, bool):
         return WORDS[lang]["yes" if value else "no"]
     return value if isinstance(value, str) else number_text(value)
@@ -77,15 +84,23 @@ def value_text(value: Any, lang: str) -> str:
 def facts(entry: dict, record: dict, lang: str) -> dict[str, str]:
     """Label → text: paper says, we measured, untrained network."""
     words = WORDS[lang]
-    measured = value_text(record["measured"], lang)
-    if record["interval"]:
-        measured += f" ({words['interval'].format(*map(number_text, record['interval']))})"
-    rows = {words["says"]: entry["paper_value"][lang], words["measured"]: measured}
+    rows = {words["says"]: entry["paper_value"][lang], words["measured"]: value_text(record["measured"], lang)}
     if record["control"] is not None:
         rows[words["control"]] = value_text(record["control"], lang)
     elif record["control_reason"]:
         rows[words["control"]] = words["none"].format(record["control_reason"][lang])
+    if record["others"]:
+        rows[words["others"]] = " · ".join(f"{MARKS[other['verdict']]} {value_text(other['measured'], lang)}"
+                                           for other in record["others"])
     return rows
+
+
+def rule_text(entry: dict, record: dict, lang: str) -> str:
+    """The claim's rule in words; nothing for a claim that cannot be tested here."""
+    words, names = WORDS[lang], record["names"][lang]
+    parts = {part: rules.in_words(rule, names, lang) for part, rule in rule_of(entry).items()}
+    label = {"testable": words["testable"], "holds": words["holds"], "partly": words["partly"]}
+    return "; ".join(f"{label[part]}: {text}" for part, text in parts.items())
 
 
 def doubt(record: dict, lang: str) -> str:
@@ -110,6 +125,8 @@ def card_text(entry: dict, record: dict, lang: str) -> str:
     lines = [f"{entry['id']} {entry['statement'][lang]}"]
     lines += [f"  {label}: {text}" for label, text in facts(entry, record, lang).items()]
     outcome = f"{MARKS[record['verdict']]} {WORDS[lang][record['verdict']]}{doubt(record, lang)}"
+    if rule := rule_text(entry, record, lang):
+        lines.append(f"  {WORDS[lang]['rule']}: {rule}")
     lines.append(f"  {WORDS[lang]['verdict']}: {outcome}")
     return "\n".join([*lines, f"  {record['note'][lang]}"] if record["note"] else lines)
 
@@ -122,6 +139,8 @@ def card_html(entry: dict, record: dict) -> str:
 
 def _card_language(entry: dict, record: dict, lang: str) -> str:
     rows = {label: escape(text) for label, text in facts(entry, record, lang).items()}
+    if rule := rule_text(entry, record, lang):
+        rows[WORDS[lang]["rule"]] = escape(rule)
     rows[WORDS[lang]["verdict"]] = _verdict_html(record["verdict"], lang) + doubt(record, lang)
     items = "".join(f"<div><dt>{label}</dt><dd>{text}</dd></div>" for label, text in rows.items())
     note = f'<p class="claim-note">{escape(record["note"][lang])}</p>' if record["note"] else ""

@@ -1,83 +1,52 @@
-"""The ledger: what a paper says, what a chapter measured, what the untrained network gives, and the verdict.
+"""Report a claim: the chapter's judge measures, on any network; the claim's rule in NN.yml decides, for every network.
 
-A chapter measures in the open and ends with `report("R02", measured=…, control=…, control_holds=…, verdict=…)`. The
-card carries its facts as JSON (MIME), and the ledger page is collected from them, so the two cannot disagree.
+`report("R10", judge)` calls judge("trained") and judge("untrained"); each returns {quantity: number}. What it leaves in
+the notebook is these numbers (MIME); verdict, names and notes are added when a card is shown, so that the page of the
+ledger, the card and the rule cannot disagree, and a word can be changed without measuring again.
 """
 
 from __future__ import annotations
 
-import difflib
-import json
 import math
-import re
+import string
 import sys
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
-from importlib.resources import files
 from numbers import Integral, Real
-from pathlib import Path
-from typing import Any, Literal
+from statistics import fmean
+from typing import Any, Literal, cast
 
-import yaml
-
+from . import rules
+from .entries import LANGUAGES, Entry, called, claim, invented, of_chapters, rule_of
 from .intervals import Interval
-from .render import (
-    FIXED_KEYS,
-    LANGUAGES,
-    card_html,
-    card_text,
-    chips_html,
-    ledger_page,
-    outline_html,
-    overview_html,
-    value_text,
-)
+from .render import card_html, card_text, outline_html, overview_html
 
 MIME = "application/vnd.vit-cnn-book.claim+json"
+LIST_MIME = "application/vnd.vit-cnn-book.claims+json"
 Verdict = Literal["holds", "partly", "fails", "untestable"]
 VERDICTS = ("holds", "partly", "fails", "untestable")
-OVERVIEW = re.compile(r'<table class="claims-overview" data-chapters="([\d ]+)">.*?</table>', re.DOTALL)
-CHAPTER_VERDICTS = re.compile(r'<span class="chapter-verdicts" data-chapter="(\d\d)">')
-EXECUTED = Path("_build/en/_build/jupyter_execute")  # where `make book` leaves the notebooks with their outputs
+Values = Mapping[str, Any]
+Numbers = Mapping[str, rules.Value]
+Judge = Callable[[str], Values]
 _reported_by: dict[str, str] = {}  # claim id → id of the notebook cell that reported it in this kernel
-
-
-@cache
-def load() -> dict[str, dict]:
-    """All claims of claims.yml by id, in the order of the file."""
-    entries = yaml.safe_load(files("helpers").joinpath("claims.yml").read_text(encoding="utf-8"))
-    return {entry["id"]: entry for entry in entries}
-
-
-def claim(id: str) -> dict:
-    """One claim; an unknown id names its nearest neighbours."""
-    if id not in load():
-        near = difflib.get_close_matches(id[:1].upper() + id[1:].zfill(2), load(), n=3, cutoff=0)
-        raise ValueError(f"unknown claim {id!r}; the nearest ids are {', '.join(near)}")
-    return load()[id]
-
-
-def verdict(holds: bool | None, *, partly: bool = False) -> Verdict:
-    """Name of an outcome: None is untestable; `partly` limits what holds and cannot rescue what fails."""
-    if holds is None:
-        return "untestable"
-    return ("partly" if partly else "holds") if holds else "fails"
 
 
 @dataclass(frozen=True)
 class Report:
     """A reported claim, shown as a card in both languages; on the site each page shows its own."""
 
-    record: dict
+    record: dict[str, Any]
+
+    @property
+    def verdict(self) -> Verdict:
+        return completed(self.record)["verdict"]
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        entry = load()[self.record["id"]]
-        return {MIME: self.record, "text/html": card_html(entry, self.record), "text/plain": repr(self)}
+        for_ledger = {} if self.record["id"] in invented() else {MIME: self.record}
+        return for_ledger | rendered(self.record)
 
     def __repr__(self) -> str:
-        return "\n".join(card_text(load()[self.record["id"]], self.record, lang) for lang in LANGUAGES)
+        return rendered(self.record)["text/plain"]
 
 
 @dataclass(frozen=True)
@@ -85,139 +54,111 @@ class Outline:
     """Some claims with their sources, before anything is measured."""
 
     ids: tuple[str, ...]
+    kind = "outline"
 
-    def _repr_html_(self) -> str:
-        return outline_html([claim(id) for id in self.ids])
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        record = {"kind": self.kind, "ids": list(self.ids)}
+        return {LIST_MIME: record} | rendered_list(record)
 
     def __repr__(self) -> str:
-        return "\n".join(f"{id} {claim(id)['statement'][lang]}" for lang in LANGUAGES for id in self.ids)
+        return rendered_list({"kind": self.kind, "ids": self.ids})["text/plain"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Overview(Outline):
     """Some claims by chapter with their verdicts. A kernel has not run the other chapters: the book fills it in."""
 
-    def _repr_html_(self) -> str:
-        rows: list[tuple[dict, dict | None]] = [(claim(id), None) for id in self.ids]
-        return "".join(f'<div class="bi" lang="{lang}">{overview_html(rows, lang)}</div>' for lang in LANGUAGES)
+    kind = "overview"
 
 
 def outline(chapters: str | list[str]) -> Outline:
     """The claims of one chapter ("18") or several, in order, in both languages."""
-    return Outline(_of_chapters(chapters))
+    return Outline(of_chapters(chapters))
 
 
 def overview(chapters: str | list[str]) -> Overview:
     """The claims of chapters at a glance; a page of the book shows the verdicts that its build has measured."""
-    return Overview(_of_chapters(chapters))
+    return Overview(of_chapters(chapters))
 
 
-def _of_chapters(chapters: str | list[str]) -> tuple[str, ...]:
-    numbers = [chapters] if isinstance(chapters, str) else chapters
-    ids = tuple(id for id, entry in load().items() if entry["chapter"][:2] in numbers)
-    if not ids:
-        raise ValueError(f"no claims in chapter {', '.join(numbers)}; give two digits, such as '18'")
-    return ids
+def report(id: str, judge: Judge | Values, *, trained: Sequence[str] = ("trained",),
+           untrained: Sequence[str] = ("untrained",), **facts: float | str) -> Report:
+    """Report what a judge measures: judge(state) → {quantity: number, Interval, text or None}, named as in NN.yml.
 
-
-def shows_verdicts(html: str) -> bool:
-    """Whether something in this HTML waits for verdicts."""
-    return bool(OVERVIEW.search(html) or CHAPTER_VERDICTS.search(html))
-
-
-def fill_verdicts(html: str, records: list[dict], lang: str) -> str:
-    """The same HTML with the verdicts of `records` in every overview and beside every chapter of the map."""
-    rows = ledger(records)
-    of = lambda chapters: [row for row in rows if row[0]["chapter"][:2] in chapters.split()]
-    html = OVERVIEW.sub(lambda found: overview_html(of(found[1]), lang), html)
-    return CHAPTER_VERDICTS.sub(lambda found: found[0] + chips_html(of(found[1]), lang), html)
-
-
-def report(
-    id: str,
-    *,
-    measured: Any,
-    verdict: Verdict,
-    control: Any = None,
-    control_holds: bool | None = None,
-    control_verdict: Verdict | None = None,
-    control_reason: dict[str, str] | None = None,
-    interval: tuple[float, float] | None = None,
-    note: dict[str, str] | None = None,
-    korean: Sequence[str] | None = None,
-) -> Report:
-    """Report what was measured for a claim, beside the same measurement on an untrained network (control).
-
-    Values are numbers, Intervals, texts, {name: value} or {"en": value, "ko": value}; `korean` lists the Korean names
-    of {name: value}. `control_holds` says whether the untrained network satisfies the claim too, or `control_verdict`
-    what it would have earned; where there can be no control, `control_reason` says why, in both languages.
+    The first of the `trained` states decides, more of them are other training runs; `untrained` are draws of random
+    weights. Where no network is asked (a table of the paper, a count), give the numbers themselves. `facts` fill
+    {places} of the note.
     """
     entry = claim(id)
-    if control_verdict is not None:  # it satisfies the claim if it earns no less than the trained network
-        control_holds = control_verdict != "fails" and VERDICTS.index(control_verdict) <= VERDICTS.index(verdict)
-    record = {
-        "id": id,
-        "verdict": verdict,
-        "measured": _plain(bilingual(measured, korean), f"measured of {id}"),
-        "control": None if control is None else _plain(bilingual(control, korean), f"control of {id}"),
-        "control_holds": None if control_holds is None else bool(control_holds),
-        "control_reason": control_reason,
-        "interval": None if interval is None else [_plain(bound, f"interval of {id}") for bound in interval],
-        "note": note,
-    }
+    if isinstance(judge, Mapping):
+        values, judge = judge, lambda state: values
+        untrained = ()
+    elif entry["kind"] == "D" or "no_control" in entry:
+        untrained = ()
+    measured = lambda states: [[state, _checked(entry, state, judge(state))] for state in states]
+    record = {"id": id, "trained": measured(trained), "untrained": measured(untrained),
+              "facts": {name: _plain(value, f"{name} of {id}") for name, value in facts.items()}}
     if problem := _problem(entry, record):
         raise ValueError(f"claim {id}: {problem}")
     _refuse_second_cell(id)
     return Report(record)
 
 
-def bilingual(values: Any, korean: Sequence[str] | None) -> Any:
-    """The same values under English and Korean names."""
-    if not korean or not isinstance(values, dict):
-        return values
-    if len(korean) != len(values):
-        raise ValueError(f"{len(values)} values ({', '.join(map(str, values))}) and {len(korean)} Korean names")
-    return {"en": values, "ko": dict(zip(korean, values.values(), strict=True))}
+# ---- what a judge may return ------------------------------------------------------------------------------------
+
+
+def _checked(entry: Entry, state: str, values: Values) -> list[list[Any]]:
+    """The values in the order of the claim's quantities, as JSON can hold them; strangers and nonsense are refused."""
+    known = entry["quantities"]
+    if strange := [name for name in values if name not in known]:
+        raise ValueError(f"claim {entry['id']}: its judge returns {', '.join(map(repr, strange))} for {state!r}; the "
+                         f"quantities in {entry['chapter'][:2]}.yml are {', '.join(known)}")
+    return [[name, _within(known[name].get("range"), _plain(values[name], f"{name!r} of {entry['id']}, {state}"),
+                           f"{name!r} of {entry['id']}, {state}")] for name in known if name in values]
 
 
 def _plain(value: Any, name: str) -> Any:
-    """Value as JSON can hold it: numbers rounded to 6 digits, texts, and named ones as pairs.
-
-    A notebook sorts the keys of what it stores; pairs keep the order in which a chapter names its values.
-    """
+    """Value as JSON can hold it: a number rounded to 6 digits, an interval, a truth value, a text; None for NaN."""
     if isinstance(value, Interval):
-        value = asdict(value)
-    if isinstance(value, dict) and value:
-        pairs = [[str(key), _plain(item, f"{key!r} in {name}")] for key, item in value.items()]
-        return dict(pairs) if set(value) in FIXED_KEYS else pairs
+        ends = {part: _plain(number, name) for part, number in asdict(value).items()}
+        return None if ends["value"] is None else ends
     if getattr(value, "shape", None) == ():  # a scalar of torch or numpy
         value = value.item()
-    if isinstance(value, bool | str):
+    if value is None or isinstance(value, bool | str):
         return value
     if isinstance(value, Integral):
         return int(value)
-    if isinstance(value, Real) and math.isfinite(value):
-        return float(f"{value:.6g}")
-    raise ValueError(f"{name} is {value!r}; give a finite number, a text, or a dictionary of these")
+    if isinstance(value, Real) and not math.isinf(value):
+        return None if math.isnan(value) else float(f"{value:.6g}")
+    raise ValueError(f"{name} is {value!r}; give a finite number, an Interval, a truth value, a text or None")
 
 
-def _problem(entry: dict, record: dict) -> str | None:
+def _within(bounds: Sequence[float] | None, value: Any, name: str) -> Any:
+    """The value with its interval cut to what the quantity can be; a value outside is a mistake."""
+    if bounds is None or value is None or isinstance(value, str):
+        return value
+    low, high = bounds
+    number = value["value"] if isinstance(value, dict) else value
+    if not low - 1e-6 <= number <= high + 1e-6:
+        raise ValueError(f"{name} is {number}, outside of its range {low} to {high}")
+    if not isinstance(value, dict):
+        return value
+    return value | {end: None if value[end] is None else min(max(value[end], low), high) for end in ("low", "high")}
+
+
+def _problem(entry: Entry, record: dict[str, Any]) -> str | None:
     """The first thing that is wrong with a record."""
-    for key in ("note", "control_reason"):
-        text = record[key]
-        if text is not None and (set(text) != set(LANGUAGES) or not all(text.values())):
-            return f"{key} must be {{'en': …, 'ko': …}}"
-    if record["verdict"] not in VERDICTS:
-        return f"unknown verdict {record['verdict']!r}; one of {', '.join(VERDICTS)}"
-    if record["interval"] and record["interval"][0] > record["interval"][1]:
-        return f"interval {record['interval']} must be (low, high)"
-    needs_control = entry["kind"] != "D" and record["verdict"] != "untestable"
-    if needs_control and record["control"] is None and record["control_reason"] is None:
-        return "measure the untrained network too and pass it as control, or say why not: control_reason={en: …, ko: …}"
-    if record["control"] is not None and record["control_holds"] is None:
-        return "say whether the untrained network satisfies the claim too: control_holds=True or False"
-    if record["control_holds"] and record["verdict"] in ("holds", "partly") and record["note"] is None:
-        return "the untrained network satisfies it too; explain in note={en: …, ko: …} what that means"
+    states = record["trained"] + record["untrained"]
+    reads = set().union(*(rules.names(rule) for rule in rule_of(entry).values()))
+    for state, pairs in states:
+        if lacking := sorted(reads - {name for name, _ in pairs}):
+            return f"its rule reads {', '.join(lacking)}, which the judge does not return for {state!r}"
+    asked = entry["kind"] != "D" and "no_control" not in entry and entry.get("testable") is not False
+    if asked and not record["untrained"]:
+        return "the untrained network must be asked too: give a judge(state), or say in no_control why not"
+    done = completed(record)
+    if done["control_holds"] and done["verdict"] in ("holds", "partly") and not done["note"]:
+        return "the untrained network satisfies it too; explain in its note what that means"
     return None
 
 
@@ -230,52 +171,100 @@ def _refuse_second_cell(id: str) -> None:
         raise ValueError(f"claim {id} was already reported by another cell of this notebook; report it once")
 
 
-def collect(notebook: dict, name: str) -> list[dict]:
-    """Records in the outputs of an executed notebook, each with `where` it stands."""
-    return [
-        {**output["data"][MIME], "where": f"{name}, cell {number}"}
-        for number, cell in enumerate(notebook["cells"], 1)
-        for output in cell.get("outputs", [])
-        if MIME in output.get("data", {})
-    ]
+# ---- the verdict ------------------------------------------------------------------------------------------------
 
 
-def ledger(records: list[dict]) -> list[tuple[dict, dict | None]]:
-    """(claim, its record or None) for all claims in order; unknown and repeated ids are refused with their place."""
-    by_id: dict[str, dict] = {}
-    for record in records:
-        id, where = record["id"], record.get("where", "a notebook")
-        if id not in load():
-            raise ValueError(f"{where}: claim {id!r} is not in claims.yml")
-        if id in by_id:
-            raise ValueError(f"{where}: claim {id} was already reported by {by_id[id].get('where', 'a notebook')}")
-        by_id[id] = record
-    return [(entry, by_id.get(id)) for id, entry in load().items()]
+def decide(entry: Entry, values: Numbers, untrained: Numbers | None = None) -> Verdict:
+    """The verdict of a claim's rule on the values of any network."""
+    testable = entry.get("testable", True)
+    if testable is False or (isinstance(testable, str) and not rules.is_met(testable, values, untrained)):
+        return "untestable"
+    rule = rule_of(entry)
+    earned = (verdict for verdict in ("holds", "partly") if verdict in rule)
+    return next((v for v in earned if rules.is_met(rule[v], values, untrained)), "fails")  # type: ignore[return-value]
 
 
-def ledger_html(records: list[dict], lang: str) -> str:
-    """The ledger as HTML in one language: counts by verdict, then one table per paper."""
-    return ledger_page(ledger(records), lang)
+def _values(pairs: list[list[Any]]) -> dict[str, rules.Value]:
+    """Stored pairs as the values that a rule reads."""
+    return {name: Interval(**value) if isinstance(value, dict) else value for name, value in pairs}
 
 
-def ledger_text(records: list[dict], lang: str = "en") -> str:
-    """The ledger as text: one line per claim, then the counts."""
-    rows = ledger(records)
-    lines = [
-        f"{entry['id']}  {record['verdict'] if record else '–':10}  {entry['statement'][lang]}"
-        + (f"  [{value_text(record['measured'], lang)}]" if record else "")
-        for entry, record in rows
-    ]
-    counts = Counter(record["verdict"] if record else "not measured yet" for _, record in rows)
-    return "\n".join([*lines, "", " · ".join(f"{name} {count}" for name, count in counts.items())])
+def pooled(draws: Sequence[Numbers]) -> dict[str, rules.Value]:
+    """Several untrained draws as one: mean and range of each number."""
+    if len(draws) == 1:
+        return dict(draws[0])
+    together: dict[str, rules.Value] = {}
+    for name in draws[0] if draws else ():
+        numbers = [float(cast(float, draw[name])) for draw in draws if draw[name] is not None]
+        together[name] = Interval(fmean(numbers), min(numbers), max(numbers)) if numbers else None
+    return together
 
 
-def main() -> None:
-    """Print the ledger of the executed notebooks given as arguments (default: those of the last `make book`)."""
-    paths = [Path(argument) for argument in sys.argv[1:]] or sorted(EXECUTED.glob("*.ipynb"))
-    if not paths:
-        sys.exit(f"No executed notebooks in {EXECUTED}: run `make book` first, or name some.")
-    notebooks = {path.name: json.loads(path.read_text(encoding="utf-8")) for path in paths}
-    print(ledger_text([record for name, notebook in notebooks.items() for record in collect(notebook, name)]))
+def completed(record: dict[str, Any]) -> dict[str, Any]:
+    """A record with what the claim's entry says of its numbers: verdicts, names, notes."""
+    entry = claim(record["id"])
+    (_, first), *others = record["trained"]
+    draws = [_values(pairs) for _, pairs in record["untrained"]]
+    control = pooled(draws)
+    verdict = decide(entry, _values(first), control)
+    earned = sorted((decide(entry, draw, control) for draw in draws), key=VERDICTS.index)
+    control_verdict = earned[len(earned) // 2] if earned else None
+    fill = lambda text: filled(text, record["facts"], record["id"])
+    names = {lang: {name: fill(text) for name, text in called(entry, lang).items()} for lang in LANGUAGES}
+    named = lambda pairs: {lang: [[names[lang][name], value] for name, value in pairs] for lang in LANGUAGES}
+    shown = [[name, asdict(value) if isinstance(value, Interval) else value] for name, value in control.items()]
+    note = entry.get("note")
+    return {
+        "id": record["id"], "names": names, "verdict": verdict, "measured": named(first),
+        "control": named(shown) if draws else None, "control_verdict": control_verdict,
+        "control_holds": satisfies_too(control_verdict, verdict), "control_reason": entry.get("no_control"),
+        "others": [{"state": state, "measured": named(pairs), "verdict": decide(entry, _values(pairs), control)}
+                   for state, pairs in others],
+        "note": note and {lang: fill(note[lang]) for lang in LANGUAGES},
+    }  # fmt: skip
 
 
+def satisfies_too(control: str | None, verdict: str) -> bool | None:
+    """Whether the untrained network earns no less than the trained one; None where there is none."""
+    if control is None:
+        return None
+    return control not in ("fails", "untestable") and VERDICTS.index(control) <= VERDICTS.index(verdict)
+
+
+class _Facts(string.Formatter):
+    """{name:.2f} with a true minus sign."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        text = format(value, format_spec)
+        return text if isinstance(value, str) else text.replace("-", "−")
+
+
+def filled(text: str, facts: Mapping[str, Any], id: str) -> str:
+    """A text with its facts; one that is missing is named."""
+    try:
+        return _Facts().vformat(text, (), facts)
+    except KeyError as error:
+        name = error.args[0]
+        raise ValueError(f"claim {id}: its text speaks of {{{name}}}: pass {name}=… to report") from error
+
+
+# ---- what is seen -----------------------------------------------------------------------------------------------
+
+
+def rendered(record: dict[str, Any]) -> dict[str, Any]:
+    """Card of a record as HTML and as text, by the claims' present words and rules."""
+    entry, done = claim(record["id"]), completed(record)
+    return {"text/html": card_html(entry, done),
+            "text/plain": "\n".join(card_text(entry, done, lang) for lang in LANGUAGES)}
+
+
+def rendered_list(record: Mapping[str, Any]) -> dict[str, Any]:
+    """An outline or overview as HTML and as text."""
+    entries = [claim(id) for id in record["ids"]]
+    if record["kind"] == "outline":
+        html = outline_html(entries)
+    else:
+        rows: list[tuple[Entry, dict | None]] = [(entry, None) for entry in entries]
+        html = "".join(f'<div class="bi" lang="{lang}">{overview_html(rows, lang)}</div>' for lang in LANGUAGES)
+    lines = [f"{entry['id']} {entry['statement'][lang]}" for lang in LANGUAGES for entry in entries]
+    return {"text/html": html, "text/plain": "\n".join(lines)}

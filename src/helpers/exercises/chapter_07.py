@@ -58,8 +58,8 @@ def _old_place(answer: Callable) -> Feedback:
 @exercise("07.first_gradient")
 def _first_gradient(answer: Callable) -> Feedback:
     """Compare with autograd on made features."""
-    dice, k = torch.Generator().manual_seed(7), 3
-    y = torch.randn(8, 5, generator=dice)
+    rng, k = torch.Generator().manual_seed(7), 3
+    y = torch.randn(8, 5, generator=rng)
     labels = torch.tensor([0, 1, 2, 0, 0, 1, 2, 2])
     weight = torch.zeros(k, 5, requires_grad=True)
     with torch.enable_grad():

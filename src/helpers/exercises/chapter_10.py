@@ -48,9 +48,9 @@ def _slope(answer: Callable) -> Feedback:
 @exercise("10.error")
 def _error(answer: Callable) -> Feedback:
     """Compare with the paired standard error on made answers, then with the usual slips."""
-    dice = np.random.default_rng(0)
-    hard = dice.random(80)
-    vit, resnet = ((hard < level + 0.3 * dice.random(80)).astype(float) for level in (0.45, 0.6))
+    rng = np.random.default_rng(0)
+    hard = rng.random(80)
+    vit, resnet = ((hard < level + 0.3 * rng.random(80)).astype(float) for level in (0.45, 0.6))
     got = call(answer, vit.copy(), resnet.copy())
     difference, n = 100 * (vit - resnet), len(vit)
     want = float(difference.std(ddof=1) / n**0.5)

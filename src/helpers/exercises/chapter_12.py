@@ -13,9 +13,9 @@ from .base import Feedback, Slip, call, compare, exercise, not_yet, tensor_of
 @exercise("12.rollout")
 def _rollout(answer: Callable) -> Feedback:
     """Compare with the definition on made attention, then with the usual slips, through a random projection."""
-    dice = torch.Generator().manual_seed(12)
-    attention = (2 * torch.randn(3, 2, 10, 10, generator=dice, dtype=torch.float64)).softmax(-1)
-    probe = torch.rand(9, generator=dice, dtype=torch.float64)
+    rng = torch.Generator().manual_seed(12)
+    attention = (2 * torch.randn(3, 2, 10, 10, generator=rng, dtype=torch.float64)).softmax(-1)
+    probe = torch.rand(9, generator=rng, dtype=torch.float64)
     got = call(answer, attention.clone())
     if isinstance(got, Feedback):
         return got

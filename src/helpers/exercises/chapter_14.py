@@ -12,9 +12,9 @@ from .base import Feedback, Slip, call, compare, exercise, not_yet, tensor_of
 @exercise("14.table2d")
 def _table(answer: Callable) -> Feedback:
     """Compare with the definition on a grid that is not square, then with the usual slips, by a random projection."""
-    dice = torch.Generator().manual_seed(14)
-    rows, columns = (torch.randn(n, 4, generator=dice, dtype=torch.float64) for n in (3, 5))
-    probe = torch.rand(15, 8, generator=dice, dtype=torch.float64)
+    rng = torch.Generator().manual_seed(14)
+    rows, columns = (torch.randn(n, 4, generator=rng, dtype=torch.float64) for n in (3, 5))
+    probe = torch.rand(15, 8, generator=rng, dtype=torch.float64)
     got = call(answer, rows.clone(), columns.clone())
     if isinstance(got, Feedback):
         return got

@@ -39,8 +39,8 @@ def _doubling(answer: float) -> Feedback:
 @exercise("15.tokens_reached")
 def _tokens_reached(answer: Callable) -> Feedback:
     """1 / Σ s² of the shares of squared length."""
-    dice = torch.Generator().manual_seed(15)
-    g = torch.randn(6, 4, generator=dice, dtype=torch.float64) * torch.arange(1, 7)[:, None]
+    rng = torch.Generator().manual_seed(15)
+    g = torch.randn(6, 4, generator=rng, dtype=torch.float64) * torch.arange(1, 7)[:, None]
     squares, lengths = g.square().sum(-1), g.norm(dim=-1)
     spread = lambda weight: float(weight.sum() ** 2 / weight.square().sum())
     share = squares / squares.sum()

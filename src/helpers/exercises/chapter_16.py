@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.stats import spearmanr
 
-from ..claims.report import load
+from ..claims.entries import load
 from .base import Feedback, call, compare, exercise
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from ..metrics.attention import Grid
+from ..networks.anatomy import Grid
 from .base import Feedback, Slip, call, compare, exercise
 
 

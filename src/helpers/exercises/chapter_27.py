@@ -53,9 +53,9 @@ def _depth(answer: Callable) -> Feedback:
 @exercise("27.paired")
 def _paired(answer: Callable) -> Feedback:
     """Compare with the definition on made results, then with the usual slips."""
-    dice = np.random.default_rng(0)
-    one = (dice.random(50) < 0.7).astype(float)
-    other = np.where(dice.random(50) < 0.8, one, 1 - one)
+    rng = np.random.default_rng(0)
+    one = (rng.random(50) < 0.7).astype(float)
+    other = np.where(rng.random(50) < 0.8, one, 1 - one)
     n, difference = len(one), one - other
     want = difference.std(ddof=1) / n**0.5
     slips = [

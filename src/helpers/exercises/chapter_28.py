@@ -16,8 +16,8 @@ IMAGES, TOKENS, WIDTH, HIDDEN = 3, 5, 4, 6
 @exercise("28.token_mixing")
 def _token_mixing(answer: Callable) -> Feedback:
     """Compare with the branch on random numbers, then with what the usual slips give."""
-    dice = torch.Generator().manual_seed(0)
-    draw = lambda *shape: torch.randn(*shape, generator=dice, dtype=torch.float64)
+    rng = torch.Generator().manual_seed(0)
+    draw = lambda *shape: torch.randn(*shape, generator=rng, dtype=torch.float64)
     x, w1, b1 = draw(IMAGES, TOKENS, WIDTH), draw(HIDDEN, TOKENS), draw(HIDDEN)
     w2, b2 = draw(TOKENS, HIDDEN), draw(TOKENS)
     got = call(answer, *(tensor.clone() for tensor in (x, w1, b1, w2, b2)))

@@ -174,7 +174,8 @@ const explorer = defineExplorer({
   strings: STRINGS,
   controls(t, view) {
     const { images, distance, prefix, grid } = view.get("about"), upTo = count => [...Array(count).keys()];
-    const heads = [["mean", t.mean], ...upTo(distance[0].length).map(head => [head, String(head)])];
+    /** @type {Option[]} */
+    const heads = [["mean", t.mean], ...upTo(distance[0].length).map(head => /** @type {Option} */ ([head, String(head)]))];
     return [
       tabs({ key: "view", label: t.view, options: [["query", t.query], ["rollout", t.rollout]] }),
       choice({ key: "image", label: t.image, options: images.map((name, i) => [i, view.say(name)]) }),
@@ -184,7 +185,7 @@ const explorer = defineExplorer({
     ];
   },
   setup(view) {
-    const { t, ink } = view, about = view.get("about"), { prefix, grid, distance } = about, cls = prefix ? tokenName(0, about) : "";
+    const { t, ink } = view, about = view.get("about"), { prefix, distance } = about, cls = prefix ? tokenName(0, about) : "";
     const percent = percentIn(view.lang), readers = new WeakMap();
     let now = {};
 

@@ -9,9 +9,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from ..inputs.batches import ImageSource, batches, normalisation
+from ..inputs.batches import ImageSource, batches
 from ..metrics.attention import AttentionDistance, attention_distance
 from ..metrics.maps import AttentionMaps, attention_maps
+from ..networks.anatomy import normalisation
 from .base import Explorer, LiveExplorer, show
 from .packing import both_languages, pack
 from .traits import Choice, Index
@@ -56,7 +57,7 @@ def attention_explorer(model: nn.Module, images: ImageSource, *, distance: Atten
         query = maps.prefix + maps.grid[0] // 2 * maps.grid[1] + maps.grid[1] // 2
     about = {"images": image_names(images, len(shown), names), "grid": list(maps.grid), "prefix": maps.prefix,
              "size": list(shown.shape[-2:]), "distance": distance.pixels.tolist(),
-             "onPrefix": distance.cls_mass.tolist(), "uniform": distance.uniform, "measured": distance.n_images}
+             "onPrefix": distance.prefix_mass.tolist(), "uniform": distance.uniform, "measured": distance.n_images}
     return show(Attention, about=about, parts=parts, image=image, layer=layer, head=head, query=query, view=view)
 
 

@@ -46,7 +46,7 @@ const explorer = defineExplorer({
   },
   setup(view) {
     const { t, ink } = view, name = () => `${view.get("taps")} ${view.get("pair")}`;
-    let now = {};
+    let now = /** @type {any} */ ({});
 
     function update() {
       const { values, rows, columns, n } = view.part(name()), models = view.get("pair").split(" × ");

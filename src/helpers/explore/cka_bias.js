@@ -6,6 +6,7 @@ const DASHED = { width: 1.5, dash: [5, 5] }, DOTTED = { width: 1.5, dash: [2, 3]
 const geometric = (low, high) => [...new Set(Array.from({ length: 4 * Math.log2(high / low) + 1 }, (_, i) => Math.round(low * 2 ** (i / 4))))];
 const N_VALUES = geometric(MIN_N, MAX_N), P_VALUES = geometric(1, MAX_P), SIGNALS = Array.from({ length: 21 }, (_, i) => i / 20);
 const ALL_N = Array.from({ length: MAX_N - MIN_N + 1 }, (_, i) => MIN_N + i);
+/** @param {number[]} values @returns {[number, string][]} */
 const ticks = (...values) => values.map(value => [value, String(value)]);
 const N_AXIS = { low: MIN_N, high: MAX_N, log: true }, P_AXIS = { low: 1, high: MAX_P, log: true };
 
@@ -140,7 +141,7 @@ const explorer = defineExplorer({
   ],
   setup(view) {
     const { t, ink } = view, paths = new Map();
-    let timer = 0, now = {}, path = null;
+    let timer = 0, now = /** @type {any} */ ({}), path = /** @type {any} */ (null);
 
     /** Finds the sample of the current state and works on it for one slice; the rest follows frame by frame. */
     function update() {

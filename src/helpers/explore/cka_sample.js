@@ -9,7 +9,7 @@ const MAX_N = 1024;
 
 /** Random numbers of one row: sfc32 (Doty-Humphrey) started from (seed, row), Box–Muller, Marsaglia–Tsang for χ. */
 function randomRow(seed, row) {
-  let a = seed | 0, b = row | 0, c = 0x9e3779b9 | 0, count = 1, spare = null;
+  let a = seed | 0, b = row | 0, c = 0x9e3779b9 | 0, count = 1, spare = /** @type {number | null} */ (null);
   function uniform() { // in (0, 1)
     const sum = (a + b | 0) + count | 0;
     count = count + 1 | 0;
@@ -76,8 +76,10 @@ class HsicPair {
 /** One Gram matrix of which we keep the last row, the row sums without the diagonal, and the diagonal. */
 class GramSums {
   constructor() {
-    this.vectors = []; this.total = 0; this.trace = 0;
-    for (const name of ["row", "sums", "diagonal"]) this[name] = new Float64Array(MAX_N);
+    /** @type {Float64Array[]} */
+    this.vectors = [];
+    this.total = 0; this.trace = 0;
+    this.row = new Float64Array(MAX_N); this.sums = new Float64Array(MAX_N); this.diagonal = new Float64Array(MAX_N);
   }
   add(vector) {
     const n = this.vectors.length;

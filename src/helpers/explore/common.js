@@ -27,31 +27,33 @@ const WORDS = {
 
 // --- small tools ----------------------------------------------------------------------------------------------------
 
-/** An element with properties or attributes; children that are text stay text, so data is never read as HTML. */
+/** An element with properties or attributes; children that are text stay text, so data is never read as HTML.
+ *  @template {keyof HTMLElementTagNameMap} Tag @param {Tag} tag @param {Record<string, any>} [settings] @param {(Node | string)[]} children
+ *  @returns {HTMLElementTagNameMap[Tag]} */
 function make(tag, settings = {}, ...children) {
   const element = document.createElement(tag);
   for (const [key, value] of Object.entries(settings)) {
-    if (key in element && key !== "list") element[key] = value; else element.setAttribute(key, value);
+    if (key in element && key !== "list") Object.assign(element, { [key]: value }); else element.setAttribute(key, value);
   }
   element.append(...children);
   return element;
 }
 
-/** A number as Python's f"{value:.3f}" writes it, but with a true minus sign and never "−0.000". */
+/** A number as Python's f"{value:.3f}" writes it, but with a true minus sign and never "−0.000". @param {number} value */
 function fixed(value, digits = 3) {
   const size = Math.abs(value), between = size * 2 ** (digits + 1) % 2 === 1; // exactly in the middle: Python takes the even digit
   let text = size.toFixed(digits);
-  if (between && text.at(-1) % 2) text = (size - 0.25 * 10 ** -digits).toFixed(digits);
+  if (between && Number(text.at(-1)) % 2) text = (size - 0.25 * 10 ** -digits).toFixed(digits);
   return (value < 0 && Number(text) > 0 ? "−" : "") + text;
 }
 
-/** A share as a percentage: 0.8125 → 81.3%. */
+/** A share as a percentage: 0.8125 → 81.3%. @param {number} share */
 const percent = (share, digits = 1) => `${fixed(100 * share, digits)}%`;
 
-/** Index of the value closest to `value`. */
+/** Index of the value closest to `value`. @param {number[]} values @param {number} value */
 const nearest = (values, value) => values.reduce((best, v, i) => Math.abs(v - value) < Math.abs(values[best] - value) ? i : best, 0);
 
-/** The part of a widget model that explorers use, without a kernel. */
+/** The part of a widget model that explorers use, without a kernel. @param {Record<string, any>} state @returns {Model} */
 function plainModel(state) {
   const events = new EventTarget();
   return {
@@ -69,12 +71,14 @@ function plainModel(state) {
 
 // --- share links: #cka_bias.n=128&cka_bias.p=1024; a second explorer of the name on a page is cka_bias-2 ------------
 
+/** @param {string} name */
 function linkScope(name) {
   const others = document.querySelectorAll(`.explorer[data-explorer="${name}"]`).length;
   return others ? `${name}-${others + 1}` : name;
 }
 
-/** Sets the values that the address gives to one explorer, in their order; says whether there were any. */
+/** Sets the values that the address gives to one explorer, in their order; says whether there were any.
+ *  @param {string} scope @param {Control[]} controls @param {View} view */
 function openAddress(scope, controls, view) {
   const address = new URLSearchParams(location.hash.slice(1));
   let any = false;
@@ -87,22 +91,26 @@ function openAddress(scope, controls, view) {
 
 // --- the view -------------------------------------------------------------------------------------------------------
 
-/** The reader's language: set in Python, else that of the page, else that of the browser (a notebook has none). */
+/** The reader's language: set in Python, else that of the page, else that of the browser (a notebook has none).
+ *  @param {Model} model @param {string} host @returns {Language} */
 function language(model, host) {
   const page = host === "page" ? document.documentElement.lang : "";
   return (model.get("lang") || page || navigator.language).startsWith("ko") ? "ko" : "en";
 }
 
+/** @param {Element} element @returns {Ink} */
 function themeInk(element) {
   const style = getComputedStyle(element), names = ["text", "muted", "line", "paper", "first", "second"];
-  const read = name => style.getPropertyValue(`--ex-${name}`).trim();
-  return { ...Object.fromEntries(names.map(name => [name, read(name)])), series: read("series").split(" ") };
+  const read = (/** @type {string} */ name) => style.getPropertyValue(`--ex-${name}`).trim();
+  return /** @type {Ink} */ ({ ...Object.fromEntries(names.map(name => [name, read(name)])), series: read("series").split(" ") });
 }
 
-/** The elements of an explorer, by the names that drawing and events use. */
+/** The elements of an explorer, by the names that drawing and events use.
+ *  @param {{ name: string, lang: Language, t: Record<string, any>, view: View, controls: Control[], panels: Panel[], columns: string,
+ *    narrowColumns: string, sharing: boolean }} settings */
 function buildElements({ name, lang, t, view, controls, panels, columns, narrowColumns, sharing }) {
-  const id = `ex-${Math.random().toString(36).slice(2, 9)}`, push = (text, more) => make("button", { type: "button", ...more }, text);
-  const inputs = controls.filter(control => control.build).map((control, i) => control.build(view, `${id}-${i}`));
+  const id = `ex-${Math.random().toString(36).slice(2, 9)}`, push = (/** @type {string} */ text, /** @type {object} */ more = {}) => make("button", { type: "button", ...more }, text);
+  const inputs = controls.flatMap(({ build }) => build ?? []).map((build, i) => build(view, `${id}-${i}`));
   const standing = below => inputs.filter(input => Boolean(input.below) === below).map(input => input.element);
   const canvases = panels.map(panel => make("canvas",
     { className: panel.wide ? "ex-wide" : "", role: "img", "aria-label": panel.label, "aria-describedby": `${id}-caption` }));
@@ -126,8 +134,9 @@ function buildElements({ name, lang, t, view, controls, panels, columns, narrowC
   return page;
 }
 
+/** @param {HTMLElement} place @param {Table} table */
 function fillTable(place, { head, rows, current }) {
-  const cells = (texts, tag, settings) => make("tr", settings, ...texts.map(text => make(tag, tag === "th" ? { scope: "col" } : {}, text)));
+  const cells = (/** @type {string[]} */ texts, /** @type {"td" | "th"} */ tag, settings = {}) => make("tr", settings, ...texts.map(text => make(tag, tag === "th" ? { scope: "col" } : {}, text)));
   const body = rows.map((row, i) => cells(row, "td", i === current ? { "aria-current": "true" } : {}));
   place.replaceChildren(make("table", {}, make("thead", {}, cells(head, "th")), make("tbody", {}, ...body)));
 }
@@ -135,13 +144,14 @@ function fillTable(place, { head, rows, current }) {
 function connectButtons({ page, drawing, name, scope, controls, t, view }) {
   page.tableButton.addEventListener("click", () => {
     page.table.hidden = !page.table.hidden;
-    page.tableButton.setAttribute("aria-expanded", !page.table.hidden);
+    page.tableButton.setAttribute("aria-expanded", String(!page.table.hidden));
     page.tableButton.textContent = page.table.hidden ? t.show : t.hide;
     view.redraw();
   });
   page.saveButton.addEventListener("click", () => {
     const fontFamily = getComputedStyle(page.root).fontFamily;
     picture({ ...page, title: t.title, caption: drawing.caption(), ink: view.ink, fontFamily }).toBlob(blob => {
+      if (!blob) return; // the picture is too large for this browser
       const link = make("a", { href: URL.createObjectURL(blob), download: `${name}.png` });
       link.click();
       setTimeout(() => URL.revokeObjectURL(link.href), 10000);
@@ -177,14 +187,16 @@ function watch({ model, controls, frame, redraw, changed }) {
   };
 }
 
-/** One explorer → { render: for a live kernel, mount: for a page without one }. */
+/** One explorer → { render: for a live kernel, mount: for a page without one }. @param {Definition} definition */
 function defineExplorer({ name, strings, controls: listControls, setup, columns = "1.55fr 1fr", narrowColumns = "1fr" }) {
+  /** @param {{ model: Model, el: HTMLElement }} place */
   function render({ model, el }) {
     const host = model.get("host") ?? "notebook", lang = language(model, host), t = { ...WORDS[lang], ...strings[lang] };
     let frame = 0;
     const store = partStore(model.get("parts") ?? {}, () => view.redraw());
+    /** @type {View} */
     const view = {
-      t, lang, ink: {}, hover: null, get: key => model.get(key), part: store.get, say: text => text[lang],
+      t, lang, ink: /** @type {Ink} */ ({}), hover: null, get: key => model.get(key), part: store.get, say: text => text[lang],
       set(values) { for (const [key, value] of Object.entries(values)) model.set(key, value); model.save_changes(); },
       redraw: () => { frame ||= requestAnimationFrame(draw); },
     };
@@ -239,7 +251,7 @@ function defineExplorer({ name, strings, controls: listControls, setup, columns 
   function mount(elementId, state, wait = 0) {
     const start = () => {
       if (document.querySelector(`[data-live="${elementId}"]`)) return;
-      render({ model: plainModel(state), el: document.getElementById(elementId) });
+      render({ model: plainModel(state), el: /** @type {HTMLElement} */ (document.getElementById(elementId)) });
     };
     if (wait) setTimeout(start, wait); else start();
   }

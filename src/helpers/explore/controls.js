@@ -4,14 +4,18 @@
 //   build(view, id) → { element, update(), below }   (optional; a key without it is moved by picking in a panel)
 // Lists may be functions, for options that depend on the data or on other keys; `when` () => boolean hides a control.
 
+/** @template T @param {Listed<T>} list @returns {T[]} */
 const listed = list => typeof list === "function" ? list() : list;
 
-/** A slider over a list of numbers; with `between` its value may also lie between them (whole, if all of them are). */
+/** A slider over a list of numbers; with `between` its value may also lie between them (whole, if all of them are).
+ *  @param {{ key: string, label: string, values: Listed<number>, text?: (value: any) => string, between?: boolean, when?: () => boolean }} settings
+ *  @returns {Control} */
 function slider({ key, label, values, text = String, between = false, when = () => true }) {
+  /** @param {number} value */
   function fit(value) {
     const list = listed(values);
     if (!between) return list[nearest(list, value)];
-    return Math.min(list.at(-1), Math.max(list[0], list.every(Number.isInteger) ? Math.round(value) : value));
+    return Math.min(list[list.length - 1], Math.max(list[0], list.every(Number.isInteger) ? Math.round(value) : value));
   }
   return {
     key, fit,
@@ -20,14 +24,14 @@ function slider({ key, label, values, text = String, between = false, when = () 
       const input = make("input", { type: "range", id, min: 0, step: 1 });
       const output = make("span", { className: "ex-value", "aria-hidden": "true" }); // the slider announces it already
       const element = make("div", { className: "ex-control" }, make("label", { htmlFor: id }, label), output, input);
-      input.addEventListener("input", () => view.set({ [key]: listed(values)[input.value] }));
+      input.addEventListener("input", () => view.set({ [key]: listed(values)[Number(input.value)] }));
       return {
         element,
         update() {
           const value = view.get(key), list = listed(values);
           element.hidden = !when();
-          input.max = list.length - 1;
-          input.value = nearest(list, value);
+          input.max = String(list.length - 1);
+          input.value = String(nearest(list, value));
           input.setAttribute("aria-valuetext", text(value));
           output.textContent = text(value);
         },
@@ -36,14 +40,15 @@ function slider({ key, label, values, text = String, between = false, when = () 
   };
 }
 
-/** What `choice` and `tabs` share: options = [[value, text]]. */
+/** What `choice` and `tabs` share. @param {string} key @param {Listed<Option>} options @returns {Control} */
 const oneOf = (key, options) => ({
   key,
   accept: input => listed(options).find(([value]) => String(value) === input)?.[0],
   fit: value => listed(options).some(([v]) => v === value) ? value : listed(options)[0][0],
 });
 
-/** A list to choose from: options = [[value, text]]. */
+/** A list to choose from.
+ *  @param {{ key: string, label: string, options: Listed<Option>, when?: () => boolean }} settings @returns {Control} */
 function choice({ key, label, options, when = () => true }) {
   return {
     ...oneOf(key, options),
@@ -65,7 +70,8 @@ function choice({ key, label, options, when = () => true }) {
   };
 }
 
-/** A few options that are all in sight, as radio buttons in a row: options = [[value, text]], the same at all times. */
+/** A few options that are all in sight, as radio buttons in a row; the same at all times.
+ *  @param {{ key: string, label: string, options: Listed<Option>, when?: () => boolean }} settings @returns {Control} */
 function tabs({ key, label, options, when = () => true }) {
   return {
     ...oneOf(key, options),
@@ -89,7 +95,8 @@ function tabs({ key, label, options, when = () => true }) {
   };
 }
 
-/** A whole number below count() that the reader moves by picking in a panel. */
+/** A whole number below count() that the reader moves by picking in a panel.
+ *  @param {{ key: string, count: () => number }} settings @returns {Control} */
 function picked({ key, count }) {
   return {
     key,
@@ -98,7 +105,8 @@ function picked({ key, count }) {
   };
 }
 
-/** A button that replaces a whole number by `next` of it; it stands with the other buttons below the picture. */
+/** A button that replaces a whole number by `next` of it; it stands with the other buttons below the picture.
+ *  @param {{ key: string, label: string, next: (value: number) => number }} settings @returns {Control} */
 function button({ key, label, next }) {
   return {
     key,

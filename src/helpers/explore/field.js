@@ -114,7 +114,7 @@ const explorer = defineExplorer({
   columns: "1fr 1fr",
   narrowColumns: "1fr 1fr",
   controls(t, view) {
-    const { models, skips } = view.get("about"), options = Object.entries(models).map(([key, { name }]) => [key, view.say(name)]);
+    const { models, skips } = view.get("about"), options = Object.entries(models).map(([key, { name }]) => /** @type {Option} */ ([key, view.say(name)]));
     const counts = () => SIDES.map(side => models[view.get(side)].layers[view.get("skip")].length);
     return [
       choice({ key: "left", label: t.left, options }),
@@ -125,7 +125,7 @@ const explorer = defineExplorer({
   },
   setup(view) {
     const { t, ink } = view, { models } = view.get("about"), percent = percentIn(view.lang);
-    let now = {};
+    let now = /** @type {any} */ ({});
     const layersOf = side => models[view.get(side)].layers[view.get("skip")];
     const depths = () => depthsOf(SIDES.map(side => layersOf(side).length));
     function update() {

@@ -6,9 +6,12 @@ import base64
 import hashlib
 import json
 from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import yaml
 
 PARTS_MIME = "application/vnd.vit-cnn-book.parts+json"  # {hash: part}; a book build writes them beside the pages
 
@@ -82,13 +85,30 @@ def share(value: Any, what: str) -> float:
 
 
 def both_languages(keys: Any, names: Mapping[str, Any] | None = None) -> dict[str, dict[str, str]]:
-    """{key: {"en": …, "ko": …}}: what the page calls a key, `names` of it in both languages, or the key itself."""
+    """{key: {"en": …, "ko": …}}: what the page calls a key: `names` of it, or the key itself.
+
+    A name is given in English, and names.yml says what it is in Korean; or in both languages. Names that it does not
+    know, such as ViT, are the same in both.
+    """
     names = names or {}
     if unknown := [name for name in names if name not in list(keys)]:
         raise ValueError(f"names has {unknown[0]!r}, which is not one of {', '.join(map(repr, keys))}")
     found = {key: names.get(key, str(key)) for key in keys}
-    found = {key: {"en": name, "ko": name} if isinstance(name, str) else dict(name) for key, name in found.items()}
+    found = {key: {"en": name, "ko": in_korean(name)} if isinstance(name, str) else dict(name)
+             for key, name in found.items()}
     for key, name in found.items():
         if set(name) != {"en", "ko"}:
             raise ValueError(f"the name of {key!r} must be a text or {{'en': …, 'ko': …}}, but it is {name!r}")
     return found
+
+
+@cache
+def _korean_names() -> dict[str, str]:
+    return yaml.safe_load((Path(__file__).parent / "names.yml").read_text(encoding="utf-8"))
+
+
+def in_korean(name: str) -> str:
+    """The Korean of an English name by names.yml, or the name itself."""
+    rest = name.removeprefix("untrained ")
+    korean = _korean_names().get(rest, rest)
+    return korean if rest == name else f"학습하지 않은 {korean}"

@@ -58,7 +58,7 @@ function drawFilters(g, { t, ink, filters, shares }, width) {
 
 /** Mean cosine of a position with its neighbours, the rest of its row and column, and all others; and the most similar one. */
 function readPosition(cosines, position, [, columns]) {
-  const groups = { near: [], lines: [], rest: [] }, y = Math.floor(position / columns), x = position % columns;
+  const groups = /** @type {Record<string, number[]>} */ ({ near: [], lines: [], rest: [] }), y = Math.floor(position / columns), x = position % columns;
   cosines.forEach((value, i) => {
     const dy = Math.abs(Math.floor(i / columns) - y), dx = Math.abs(i % columns - x);
     if (i !== position) groups[dx + dy === 1 ? "near" : dx === 0 || dy === 0 ? "lines" : "rest"].push(value);
@@ -82,7 +82,7 @@ const explorer = defineExplorer({
   setup(view) {
     const { t, ink } = view, { models, low } = view.get("about"), percent = percentIn(view.lang);
     const gridNow = () => models[view.get("model")].grid;
-    let now = {};
+    let now = /** @type {any} */ ({});
     function update() {
       const position = view.get("position"), { cosines: table, filters, shares } = view.part(view.get("model"));
       const cosines = Array.from({ length: table.shape[0] }, (_, i) => table.get(position, i));

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from torch import nn
 
-from ..inputs.batches import patch_embed
 from ..metrics.embeddings import position_similarity, principal_components
+from ..networks.anatomy import patch_embed
 from .base import Explorer, LiveExplorer, show
 from .packing import both_languages, pack
 from .traits import Choice, Index

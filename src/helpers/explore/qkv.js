@@ -135,6 +135,7 @@ function matricesOf(step, { q, k, v, scores, weights, mixed }) {
 
 // --- the plane ------------------------------------------------------------------------------------------------------
 
+/** @param {CanvasRenderingContext2D} g @param {string} style @param {number[]} from @param {number[]} to @param {{ width?: number, dash?: number[] }} [look] */
 function arrow(g, style, [x0, y0], [x, y], { width = 2, dash = [] } = {}) {
   line(g, style, [[x0, y0], [x, y]], { width, dash });
   const angle = Math.atan2(y - y0, x - x0), tip = turn => [x - 9 * Math.cos(angle + turn), y - 9 * Math.sin(angle + turn)];
@@ -183,7 +184,7 @@ const explorer = defineExplorer({
   },
   setup(view) {
     const { t, ink } = view;
-    let now = {};
+    let now = /** @type {any} */ ({});
     function update() {
       const [tokens, wq, wk, wv] = ["tokens", "w_q", "w_k", "w_v"].map(view.get), scaled = view.get("scaled") === "yes", step = view.get("step");
       const steps = attentionSteps({ tokens, wq, wk, wv, scaled });

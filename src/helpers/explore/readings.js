@@ -1,24 +1,28 @@
 // What the explorers of models share: places, depths and how numbers are written.
 
-/** Per cent as the language writes them. */
+/** Per cent as the language writes them. @param {Language} lang @returns {(share: number, digits?: number) => string} */
 const percentIn = lang => (share, digits = 1) => `${fixed(100 * share, digits)}${lang === "ko" ? "" : "\u00a0"}%`;
+/** @param {number[]} values */
 const average = values => values.reduce((sum, value) => sum + value, 0) / values.length;
+/** @param {number[]} values */
 const largest = values => values.reduce((best, value, i) => value > values[best] ? i : best, 0);
-/** Place i of a grid, counted row by row, as (row, column). */
+/** Place i of a grid, counted row by row, as (row, column). @param {number} i @param {number[]} grid */
 const placeText = (i, [, columns]) => `(${Math.floor(i / columns)}, ${i % columns})`;
 
-/** Layer at a relative depth, 0 for the first and 1 for the last of `count`. */
+/** Layer at a relative depth, 0 for the first and 1 for the last of `count`. @param {number} depth @param {number} count */
 const layerAt = (depth, count) => Math.floor(depth * (count - 1) + 0.5);
-/** Depths that reach every layer of networks with so many layers. */
+/** Depths that reach every layer of networks with so many layers. @param {number[]} counts */
 function depthsOf(counts) {
   const most = Math.max(...counts);
   return most === 1 ? [0] : Array.from({ length: most }, (_, i) => i / (most - 1));
 }
+/** @param {string} label @returns {Axis} */
 const depthAxis = label => ({ low: -0.04, high: 1.04, label, ticks: [[0, "0"], [0.5, "50"], [1, "100"]] });
-/** Where the layers of a network stand on that axis. */
+/** Where the layers of a network stand on that axis. @param {number} count @param {Scale} px @returns {Scale} */
 const depthSteps = (count, px) => i => px(count === 1 ? 1 : i / (count - 1));
 
-/** The `hover` of a pick: remembers what `find(x, y, width, height)` says is under the mouse, and redraws when that changes. */
+/** The `hover` of a pick: remembers what `find(x, y, width, height)` says is under the mouse, and redraws when that changes.
+ *  @param {View} view @param {(x: number, y: number, width: number, height: number) => any} find @returns {(point: Box | null) => void} */
 const hovering = (view, find) => point => {
   const next = point ? find(point.x, point.y, point.width, point.height) : null;
   if (next === view.hover) return;
@@ -26,8 +30,8 @@ const hovering = (view, find) => point => {
   view.redraw();
 };
 
-/** About five round numbers from 0 to `high`. */
+/** About five round numbers from 0 to `high`. @param {number} high @param {(value: number) => string} [text] @returns {[number, string][]} */
 function ticksTo(high, text = String) {
-  const size = 10 ** Math.floor(Math.log10(high)), step = [0.1, 0.2, 0.5, 1, 2].map(s => s * size).find(s => high / s <= 5);
+  const size = 10 ** Math.floor(Math.log10(high)), step = [0.1, 0.2, 0.5, 1, 2].map(s => s * size).find(s => high / s <= 5) ?? high;
   return Array.from({ length: Math.floor(high / step + 1e-9) + 1 }, (_, i) => Number((i * step).toPrecision(6))).map(v => [v, text(v)]);
 }

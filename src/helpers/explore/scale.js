@@ -110,8 +110,9 @@ const explorer = defineExplorer({
       const step = [1, 2, 5, 10, 20, 50, 100].find(s => high / s <= 6) ?? high;
       const { px, py } = drawAxes(g, ink, box, indexAxis(box.columns, t.layerAxis),
         { low: 0, high, label: t.distanceAxis, ticks: Array.from({ length: Math.floor(high / step) + 1 }, (_, i) => [i * step, String(i * step)]) });
-      const own = { ...lookOf(ink, now.index), dash: null }, behind = { style: ink.muted, marker: "ring" }, even = { style: ink.text, dash: [4, 4] };
-      const keys = [[view.get("fraction") === 1 ? t.all : shortPercent(view.get("fraction")), own], ...(full && full !== now.heads ? [[t.all, behind]] : []), [t.uniform, even]];
+      const own = { ...lookOf(ink, now.index), dash: undefined }, behind = { style: ink.muted, marker: "ring" }, even = { style: ink.text, dash: [4, 4] };
+      /** @type {[string, Look][]} */
+      const keys = [[view.get("fraction") === 1 ? t.all : shortPercent(view.get("fraction")), own], ...(full && full !== now.heads ? [/** @type {[string, Look]} */ ([t.all, behind])] : []), [t.uniform, even]];
       drawKeys(g, ink, keys, 0, 14, width);
       upright(g, box, px);
       line(g, even.style, [[box.x, py(now.heads.uniform)], [box.x + box.width, py(now.heads.uniform)]], { width: 1.5, dash: even.dash });

@@ -101,7 +101,7 @@ function drawLattices(g, { t, ink, networks, place, highest, shifts, hover }, wi
     const cells = latticeOf(i, width, shifts.length), seen = hover && hover.side === i ? errors[hover.row][hover.column] : null;
     write(g, ink.text, seen === null ? wrap(g, name, cells.width)[0] : `${shifts[hover.column]}, ${shifts[hover.row]}: ${fixed(seen)}`, cells.x, 36);
     drawCells(g, ink, cells, (row, column) => errors[row][column] / highest);
-    markCell(g, cells, ...place);
+    markCell(g, cells, place[0], place[1]);
     write(g, ink.muted, String(shifts[0]), cells.x - 4, cells.y + 12, "right");
     write(g, ink.muted, String(shifts.at(-1)), cells.x - 4, cells.y + cells.height, "right");
     write(g, ink.muted, t.rightAxis, cells.x + cells.width / 2, cells.y + cells.height + 18, "center");
@@ -138,7 +138,7 @@ function latticePick(view, shifts) {
     return cell && { side, row: cell[0], column: cell[1] };
   }
   return {
-    at(x, y, width) { const { row, column } = at(x, y, width, true); view.set({ right: shifts[column], down: shifts[row] }); },
+    at(x, y, width) { const { row, column } = /** @type {{ row: number, column: number }} */ (at(x, y, width, true)); view.set({ right: shifts[column], down: shifts[row] }); },
     move: (right, up) => view.set({ right: shifts[limit(index("right") + right)], down: shifts[limit(index("down") - up)] }),
     hover(point) {
       const next = point && at(point.x, point.y, point.width, false);
@@ -155,7 +155,7 @@ const explorer = defineExplorer({
   strings: STRINGS,
   columns: "1fr 1fr",
   controls(t, view) {
-    const { models, images, shifts } = view.get("about"), options = Object.entries(models).map(([key, { name }]) => [key, view.say(name)]);
+    const { models, images, shifts } = view.get("about"), options = Object.entries(models).map(([key, { name }]) => /** @type {Option} */ ([key, view.say(name)]));
     const counts = () => SIDES.map(side => models[view.get(side)].layers.length), px = value => String(value);
     return [
       choice({ key: "image", label: t.image, options: images.map((name, i) => [i, view.say(name)]), when: () => images.length > 1 }),
@@ -169,7 +169,7 @@ const explorer = defineExplorer({
   setup(view) {
     const { t, ink } = view, { models, shifts, size, classes: names } = view.get("about"), percent = percentIn(view.lang);
     const partOf = side => view.part(`${view.get(side)} ${view.get("image")}`), layerOf = side => layerAt(view.get("depth"), models[view.get(side)].layers.length);
-    let now = {};
+    let now = /** @type {any} */ ({});
 
     /** Classes of one network at a shift, the likeliest (before or after) first. */
     function classesAt({ classes, probabilities }, row, column) {

@@ -10,8 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from ..inputs.batches import ImageSource, batches, require_same_preprocessing
+from ..inputs.batches import ImageSource, batches
 from ..metrics.shifts import Shift, carried, relative, shifted_views
+from ..networks.anatomy import require_same_preprocessing
 from .attention import image_names, pixels
 from .base import Explorer, LiveExplorer, show
 from .packing import both_languages, pack

@@ -93,11 +93,11 @@ const explorer = defineExplorer({
 
     const ratioCells = (width, height) => ({ x: 40, y: 64, width: width - 52, height: height - 108, rows: 1, columns: depth });
     function drawRatios(g, width, height) {
-      const keys = shown.map((curve, i) => [title(curve), lookOf(ink, i)]), top = drawKeys(g, ink, keys, 0, 14, width);
+      const keys = shown.map((curve, i) => /** @type {[string, Look]} */ ([title(curve), lookOf(ink, i)])), top = drawKeys(g, ink, keys, 0, 14, width);
       const box = { ...ratioCells(width, height), y: top + 18, height: height - top - 62 };
       const most = Math.max(1, ...shown.flatMap(({ values }) => Array.from({ length: values.shape[0] }, (_, i) => values.at(i))));
       const step = [0.5, 1, 2, 5, 10, 20, 50, 100].find(s => most / s <= 6) ?? most, high = Math.ceil(most / step) * step;
-      const marks = Array.from({ length: Math.round(high / step) + 1 }, (_, i) => [i * step, String(i * step)]);
+      const marks = Array.from({ length: Math.round(high / step) + 1 }, (_, i) => /** @type {[number, string]} */ ([i * step, String(i * step)]));
       const { px, py } = drawAxes(g, ink, box, indexAxis(depth, t.blockAxis, 14), { low: 0, high, label: t.ratioAxis, ticks: marks });
       const upright = (block, style, look) => line(g, style, [[px(block), box.y], [px(block), box.y + box.height]], look);
       line(g, ink.muted, [[box.x, py(1)], [box.x + box.width, py(1)]], { width: 1, dash: [4, 4] });

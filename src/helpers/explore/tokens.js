@@ -71,12 +71,13 @@ function drawMaps(g, { t, ink, view, networks, percent, hover }, width) {
 const chartsAcross = (count, width) => width < 480 ? 1 : count;
 const chartRows = (count, width) => Math.ceil(count / chartsAcross(count, width));
 
-function drawCharts(g, { t, ink, view, networks, depth, percent }, width) {
+function drawCharts(g, { t, ink, view, networks, depth }, width) {
   const across = chartsAcross(networks.length, width), side = across === 1 ? width : mapsOf(networks, width)[0].width;
   const all = networks.flatMap(network => network.series.flatMap(({ values }) => values));
   const high = 1.08 * Math.max(...all, 0.05), low = Math.min(0, ...all);
+  /** @type {[string, Look][]} */
   const names = [...new Map(networks.flatMap(network => network.series.map(({ name, look }) => [name, look])))];
-  const top = drawKeys(g, ink, [...names, ...(view === "probe" ? [[t.chance, { style: ink.muted, dash: [3, 3] }]] : [])], 0, 14, width);
+  const top = drawKeys(g, ink, [...names, ...(view === "probe" ? [/** @type {[string, Look]} */ ([t.chance, { style: ink.muted, dash: [3, 3] }])] : [])], 0, 14, width);
   networks.forEach(({ name, series, index, chance }, i) => {
     const box = { x: (i % across) * (side + GAP) + 32, y: top + 14 + CHART * Math.floor(i / across), width: side - 50, height: CHART - 78 };
     const ticks = ticksTo(high, value => view === "probe" ? fixed(100 * value, 0) : String(value));
@@ -128,7 +129,7 @@ const explorer = defineExplorer({
     const { t, ink } = view, { models } = view.get("about"), keys = Object.keys(models), first = models[keys[0]].grid;
     const lineNames = [...new Set(keys.flatMap(key => Object.keys(models[key].lines)))]; // a line looks the same for every network
     const percent = percentIn(view.lang), all = count => [...Array(count).keys()];
-    let now = {};
+    let now = /** @type {any} */ ({});
 
     /** CKA of one token in one layer: all its cells, its own, the mean of the others, and which is largest. */
     function similarity(map, token) {

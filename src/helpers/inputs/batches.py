@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
@@ -10,11 +9,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, IterableDataset
-from tqdm.auto import tqdm
 
+from ..networks.anatomy import channels, fixed_size, normalisation, reads_images
 from ..runtime.advice import warn
 from ..runtime.device import dtype_of
-from ..runtime.distributed import current, mine, share
+from ..runtime.distributed import mine, share
 
 ImageSource = Any  # Tensor [n, ...], dataset, or an iterable of batches; items may be (image, label) pairs
 
@@ -139,32 +138,6 @@ def own_count(images: ImageSource) -> int | None:
     return share(count(images))
 
 
-def with_progress(stream: Iterable[Tensor], total: int | None, show: bool, unit: str = "images") -> Iterator[Tensor]:
-    """The same batches, with a bar that moves on after each."""
-    with progress_bar(total, show, unit) as bar:
-        for batch in stream:
-            yield batch
-            bar.update(len(batch))
-
-
-def progress_bar(total: int | None, show: bool, unit: str = "images") -> tqdm:
-    """A bar in images per second that appears once the work has lasted a second; process 0 shows it."""
-    show = show and os.environ.get("BOOK_STATIC") != "1"  # a page would keep the widget of a finished bar
-    show = show and current().rank == 0
-    # tqdm would turn a rate below one into seconds per image; n may be a fraction, when part of a batch is done
-    layout = ("{l_bar}{bar}| {n:.0f}/{total_fmt} [{elapsed}<{remaining}, {rate_noinv_fmt}]" if total
-              else "{n:.0f}{unit} [{elapsed}, {rate_noinv_fmt}]")
-    return tqdm(total=total, unit=f" {unit}", disable=not show, delay=1, leave=False, bar_format=layout)
-
-
-def feed(model: nn.Module, images: ImageSource, batch_size: int, device: torch.device, progress: bool, *,
-         smallest: int = 1) -> Iterator[Tensor]:
-    """Every batch as the model wants it: checked, on `device`, in its dtype, and with a progress bar."""
-    stream = batches(images, batch_size, smallest=smallest, models=[model])
-    for batch in with_progress(stream, own_count(images), progress):
-        yield to_model(batch, model, device)
-
-
 def require_fixed_order(images: ImageSource) -> None:
     """Refuse a loader whose second reading starts with other images than the first."""
     if not is_loader(images):
@@ -190,15 +163,10 @@ def _require_images(batch: Tensor, models: Sequence[nn.Module]) -> None:
     """Refuse what is not float [n, C, H, W] (bytes get a sentence of their own) where a model reads images."""
     if batch.dim() == 4 and (batch.is_floating_point() or batch.dtype == torch.uint8):
         return
-    if any(_reads_images(model) for model in models):
+    if any(reads_images(model) for model in models):
         raise ValueError(f"images have shape {tuple(batch.shape)} and dtype {batch.dtype}: expected float "
                          "[n, C, H, W]; one image is x[None], a list of images torch.stack(list), and of [x, labels] "
                          "pass x")
-
-
-def _reads_images(model: nn.Module) -> bool:
-    """Whether a model declares what images it wants, or has a convolution that reads three colours."""
-    return channels(model) is not None or any(isinstance(m, nn.Conv2d) and m.in_channels == 3 for m in model.modules())
 
 
 def check(batch: Tensor, model: nn.Module) -> None:
@@ -235,46 +203,3 @@ def _check_image_range(low: float, high: float, model: nn.Module) -> None:
     mean, std = normalisation(model) or (None, None)
     if mean is not None and any(mean) and low >= 0 and 0.5 < high <= 1:
         warn(f"image values lie in [0, 1], but the model expects them normalised with mean {mean} and std {std}")
-
-
-def channels(model: nn.Module) -> int | None:
-    """How many channels an image must have, where the model declares it.
-
-    A convolution alone declares nothing: the one registered first need not be the one that reads the image.
-    """
-    embed = patch_embed(model)
-    patches = None if hasattr(embed, "backbone") else getattr(embed, "proj", None)  # a hybrid's patches are features
-    config = getattr(model, "pretrained_cfg", None) or {}
-    said = (getattr(model, "in_chans", None), getattr(patches, "in_channels", None), *config.get("input_size", ())[:1])
-    return next((n for n in said if isinstance(n, int)), None)
-
-
-def normalisation(model: nn.Module) -> tuple[tuple[float, ...], tuple[float, ...]] | None:
-    """(mean, std) that a timm model declares in its configuration, if it declares any."""
-    config = getattr(model, "pretrained_cfg", None) or {}
-    mean, std = config.get("mean"), config.get("std")
-    return None if mean is None or std is None else (tuple(mean), tuple(std))
-
-
-def fixed_size(model: nn.Module) -> tuple[int, int] | None:
-    """The only image size [H, W] in pixels that a patch-based model accepts; None when it takes any."""
-    embed = patch_embed(model)
-    size = getattr(embed, "img_size", None)
-    if size is None or not getattr(embed, "strict_img_size", True) or getattr(model, "dynamic_img_size", False):
-        return None
-    return int(size[0]), int(size[1])
-
-
-def patch_embed(model: nn.Module) -> nn.Module | None:
-    """The module that cuts an image into patches: `patch_embed` in timm's ViTs, `stem` in its Mixers."""
-    named = (getattr(model, name, None) for name in ("patch_embed", "stem"))
-    return next((m for m in named if hasattr(m, "patch_size")), None)
-
-
-def require_same_preprocessing(model: nn.Module, other: nn.Module) -> None:
-    """Refuse two models that cannot be shown the same tensor."""
-    for what, ask in (("normalisation (mean, std)", normalisation), ("image size", fixed_size)):
-        a, b = ask(model), ask(other)
-        if a is not None and b is not None and a != b:
-            raise ValueError(f"the two models want a different {what}, {a} and {b}: prepare the same images once for "
-                             "each and pass the second set as other_images=…")

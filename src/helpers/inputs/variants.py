@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from .data import Images
+from .bundled import Images
 
 Kind = TypeVar("Kind", Tensor, Images)
 BORDERS = ("wrap", "reflect", "black")
@@ -63,10 +63,10 @@ def cluttered(images: Images, side: int = 16, *, align: int = 4, piece: int = 8,
                          f"of {width}×{height}: side must be a multiple of align, the image one of piece.")
     if n < 2:
         raise ValueError("Clutter is cut from other images; pass at least two.")
-    dice = torch.Generator().manual_seed(seed)
-    canvas = _mosaic(images.raw, piece, dice)
+    rng = torch.Generator().manual_seed(seed)
+    canvas = _mosaic(images.raw, piece, rng)
     objects = F.interpolate(images.raw.float(), (side, side), mode="area").round().byte()
-    place = lambda room: torch.randint(0, room // align + 1, (n,), generator=dice) * align
+    place = lambda room: torch.randint(0, room // align + 1, (n,), generator=rng) * align
     left, top = place(width - side), place(height - side)
     for i in range(n):
         canvas[i, :, top[i] : top[i] + side, left[i] : left[i] + side] = objects[i]
@@ -74,14 +74,14 @@ def cluttered(images: Images, side: int = 16, *, align: int = 4, piece: int = 8,
     return Cluttered(replace(images, raw=canvas, name=f"{images.name}, cluttered"), boxes)
 
 
-def _mosaic(raw: Tensor, piece: int, dice: torch.Generator) -> Tensor:
+def _mosaic(raw: Tensor, piece: int, rng: torch.Generator) -> Tensor:
     """For each image a patchwork [C,H,W] of pieces of the others, each from a random one and a random place of it."""
     n, channels, height, width = raw.shape
     rows, columns = height // piece, width // piece
     squares = raw.unfold(2, piece, piece).unfold(3, piece, piece)  # [N, C, rows, columns, piece, piece]
-    step = torch.randint(1, n, (n, rows, columns), generator=dice)  # never 0: no piece of the image itself
+    step = torch.randint(1, n, (n, rows, columns), generator=rng)  # never 0: no piece of the image itself
     donor = (torch.arange(n)[:, None, None] + step) % n
-    from_row = torch.randint(rows, donor.shape, generator=dice)
-    from_column = torch.randint(columns, donor.shape, generator=dice)
+    from_row = torch.randint(rows, donor.shape, generator=rng)
+    from_column = torch.randint(columns, donor.shape, generator=rng)
     chosen = squares[donor, :, from_row, from_column]  # [N, rows, columns, C, piece, piece]
     return chosen.permute(0, 3, 1, 4, 2, 5).reshape(n, channels, height, width).contiguous()

@@ -1,6 +1,10 @@
 from .architectures import build as build
+from .objectives import COLOURS as COLOURS
+from .objectives import corrupt as corrupt
+from .objectives import mean_colours as mean_colours
 from .runs import read_manifest as read_manifest
 from .runs import recipe as recipe
 from .runs import recipes as recipes
+from .runs import shipped as shipped
 from .runs import untrained as untrained
 from .train import accuracy as accuracy

@@ -14,8 +14,8 @@ from timm.models.resnetv2 import ResNetV2
 from timm.models.vision_transformer import Attention, Block, VisionTransformer
 from torch import Tensor, nn
 
-from ..inputs.data import CIFAR_MEAN, CIFAR_STD
-from ..metrics.skip import without_skip
+from ..inputs.bundled import CIFAR_MEAN, CIFAR_STD
+from ..metrics.surgery import without_skip
 from .objectives import MaskedViT
 from .positions import PositionBlock, RelativeAttention, add_positions
 

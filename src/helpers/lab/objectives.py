@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from timm.models.vision_transformer import VisionTransformer
 from torch import Tensor, nn
 
-from ..inputs.data import normalise
+from ..inputs.bundled import normalise
 
 COLOURS = 8**3  # the mean colour of a patch in 3 bits per channel
 

@@ -1,4 +1,4 @@
-"""Which networks the lab has: the recipe of every run in runs.yml, and the manifest of the weights that are shipped."""
+"""Which networks the lab has: the recipe of every run in runs.yml, and what is known of the shipped weights."""
 
 from __future__ import annotations
 
@@ -44,18 +44,18 @@ def untrained(name: str, seed: int | None = None) -> nn.Module:
     return architectures.build(seed=run["seed"] if seed is None else seed, **run["model"])
 
 
-def shipped(name: str, folder: Path = WEIGHTS) -> dict[str, Any] | None:
+def shipped(name: str, folder: Path | None = None) -> dict[str, Any] | None:
     """What is known of one run's weights: recipe, accuracy, hash, curve; None if they are not shipped.
 
     A file for each run, so that a notebook depends on the runs that it loads and on no other.
     """
-    path = folder / f"{name}.json"
+    path = (folder or WEIGHTS) / f"{name}.json"
     return json.loads(path.read_text()) if path.is_file() else None
 
 
-def read_manifest(folder: Path = WEIGHTS) -> dict[str, Any]:
+def read_manifest(folder: Path | None = None) -> dict[str, Any]:
     """The entries of all shipped runs, by name."""
-    return {path.stem: json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))}
+    return {path.stem: json.loads(path.read_text()) for path in sorted((folder or WEIGHTS).glob("*.json"))}
 
 
 def sha256(path: Path) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -30,17 +31,36 @@ def multiply_in(model: nn.Module, dtype: torch.dtype) -> None:
             module.forward = cast(module.forward)  # type: ignore[method-assign, assignment]
 
 
+class Muon32(timm.optim.muon.Muon):
+    """Muon whose Newton–Schulz iterations are computed in float32.
+
+    In bfloat16, which timm does not let one choose, they are several times slower on a CPU without bf16 units.
+    """
+
+    def step(self, closure: Any = None) -> Any:
+        with _newton_schulz_in(torch.float32):
+            return super().step(closure)
+
+
+@contextmanager
+def _newton_schulz_in(dtype: torch.dtype) -> Iterator[None]:
+    """Inside, timm's function has another default; it is put back, since other users of timm rely on it."""
+    module: Any = timm.optim.muon
+    own = module.zeropower_via_newtonschulz
+    module.zeropower_via_newtonschulz = partial(own, dtype=dtype)
+    try:
+        yield
+    finally:
+        module.zeropower_via_newtonschulz = own
+
+
 def make_optimizer(model: nn.Module, run: dict[str, Any]) -> torch.optim.Optimizer:
     """Muon for the matrices and kernels inside the network, AdamW for embeddings, norms, biases and the classifier."""
-    # Newton–Schulz in bfloat16, timm's default, is several times slower than float32 on a CPU without bf16 units.
-    if not isinstance(timm.optim.muon.zeropower_via_newtonschulz, partial):
-        timm.optim.muon.zeropower_via_newtonschulz = partial(
-            timm.optim.muon.zeropower_via_newtonschulz, dtype=torch.float32)
     inside: list[nn.Parameter] = []
     rest: list[nn.Parameter] = []
     for name, parameter in model.named_parameters():
         (inside if parameter.ndim in (2, 4) and ("blocks." in name or "stages." in name) else rest).append(parameter)
-    return timm.optim.muon.Muon(
+    return Muon32(
         [dict(params=inside, lr=run["lr"], weight_decay=run["weight_decay"]),
          dict(params=rest, lr=run["other_lr"], weight_decay=0.0, use_fallback=True)], nesterov=True)
 

@@ -26,7 +26,7 @@ from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from tqdm.auto import tqdm
 
-from ..inputs.data import cifar10
+from ..inputs.cifar import cifar10
 from ..runtime.device import device_of, pick_device
 from . import architectures
 from .objectives import OBJECTIVES, Objective, objective_of
@@ -184,7 +184,7 @@ def ship(trainer: Trainer, model: nn.Module, out: Path) -> dict[str, Any]:
 
 
 def verify(root: str | Path, n: int = 10_000) -> Iterator[tuple[str, float, float]]:
-    """(run, accuracy in the manifest, accuracy measured now on n test images) for every shipped checkpoint."""
+    """(run, accuracy in its NAME.json, accuracy measured now on n test images) for every shipped checkpoint."""
     from ..networks.zoo import load_model
 
     images, labels = (part[:n] for part in cifar10("test", root))
@@ -203,11 +203,11 @@ def main() -> None:
     torch.set_num_threads(options.threads)
     if options.runs == ["verify"]:
         for name, said, now in verify(options.data):
-            print(f"{name:20s} manifest {said:.4f}  now {now:.4f}  {'agrees' if abs(said - now) < 1e-3 else 'DIFFERS'}")
+            print(f"{name:20s} shipped {said:.4f}  now {now:.4f}  {'agrees' if abs(said - now) < 1e-3 else 'DIFFERS'}")
         return
     names = options.runs or [name for name in recipes() if name not in read_manifest()]
     if not names:
-        print("Every run in runs.yml is in the manifest; name a run to train it again.")
+        print("The weights of every run in runs.yml are there; name a run to train it again.")
         return
     data = cifar10("train", options.data), cifar10("test", options.data)
     for name in names:

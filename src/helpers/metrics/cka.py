@@ -6,10 +6,8 @@ in-place operation that follows cannot change them; `HSICSums` adds up HSIC₁ o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -18,20 +16,11 @@ import torch
 from torch import Tensor, nn
 
 from .. import plots
-from ..inputs.batches import (
-    ImageSource,
-    batches,
-    count,
-    is_loader,
-    require_fixed_order,
-    require_same_preprocessing,
-    to_model,
-    with_progress,
-)
+from ..inputs.batches import ImageSource
 from ..networks.taps import Tap, find, tapped
-from ..runtime.device import borrowed, pick_device
-from ..runtime.distributed import share, together
-from .similarity import SMALLEST_BATCH, HSICSums, See
+from ..runtime.distributed import together
+from .similarity import SMALLEST_BATCH, HSICSums, Visit
+from .stream import stream
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -100,7 +89,7 @@ def cka(
     batch_size: int = 128,
     passes: int = 1,
     device: str | torch.device | None = None,
-    progress: bool = True,
+    progress: bool | None = None,
 ) -> CKA:
     """Unbiased minibatch CKA of all layer pairs within `model`, and within `other` and across when it is given.
 
@@ -111,32 +100,30 @@ def cka(
     >>> cka(vit, images, resnet, batch_size=32).cross.shape
     (6, 9)
     """
-    place = pick_device(device)
     models = [model] if other is None else [model, other]
     sources = [images] if other_images is None else [images, other_images]
-    check_sources(models, sources, passes)
     names = [layers, other_layers]
-    sums: HSICSums | None = None
-    with ExitStack() as stack, torch.no_grad():
-        for m in models:
-            stack.enter_context(borrowed(m, place))
-        for batch in minibatches(sources, batch_size, passes, progress, models):
-            inputs = [to_model(batch[min(i, len(batch) - 1)], m, place) for i, m in enumerate(models)]
-            if sums is None:  # the first batch tells in which order the layers run
-                wanted = [find(m, names[i], inputs[i]) for i, m in enumerate(models)]
-                sums = HSICSums([tap.name for taps in wanted for tap in taps], place)
-            with sums.minibatch(len(inputs[0])) as see:
-                _forward(models, inputs, wanted, see)
-    assert sums is not None  # an empty source has raised before
+
+    def begin(*inputs: Tensor) -> tuple[list[list[Tap]], HSICSums]:  # the first batch tells in which order layers run
+        wanted = [find(m, names[i], x) for i, (m, x) in enumerate(zip(models, inputs, strict=True))]
+        return wanted, HSICSums([tap.name for taps in wanted for tap in taps], inputs[0].device)
+
+    def visit(state: tuple[list[list[Tap]], HSICSums], *inputs: Tensor) -> None:
+        wanted, sums = state
+        with sums.minibatch(len(inputs[0])) as visit_layer:
+            _forward(models, inputs, wanted, visit_layer)
+
+    (wanted, sums), _ = stream(models, sources, begin, visit, batch_size=batch_size, passes=passes,
+                               smallest=SMALLEST_BATCH, device=device, progress=progress)
     sums.add_up()
     return _result(sums, wanted, passes)
 
 
-def _forward(models: list[nn.Module], inputs: list[Tensor], wanted: list[list[Tap]], see: See) -> None:
+def _forward(models: Sequence[nn.Module], inputs: Sequence[Tensor], wanted: list[list[Tap]], visit: Visit) -> None:
     """Run every model on its batch; layers are numbered on from one model to the next."""
     first = 0
     for model, x, taps in zip(models, inputs, wanted, strict=True):
-        with tapped(model, taps, see, first):
+        with tapped(model, taps, visit, first):
             model(x)
         first += len(taps)
 
@@ -147,36 +134,3 @@ def _result(sums: HSICSums, wanted: list[list[Tap]], passes: int) -> CKA:
     if len(wanted) == 1:
         return CKA(*mine)
     return CKA(*mine, values[first:, first:], values[:first, first:], sums.names[first:])
-
-
-def check_sources(models: list[nn.Module], sources: list[ImageSource], passes: int) -> None:
-    """Refuse images that cannot be shown to these models, or not that many times."""
-    if passes < 1:
-        raise ValueError(f"passes must be at least 1, not {passes}")
-    if len(sources) > len(models):
-        raise ValueError("other_images needs a second model: pass other=…")
-    if len(models) > len(sources):
-        require_same_preprocessing(*models)
-    if passes > 1 or len(sources) > 1:
-        for source in sources:
-            require_fixed_order(source)
-    if passes > 1 and any(is_loader(source) for source in sources):
-        raise ValueError("a loader makes the same minibatches on every pass: for passes > 1 pass a dataset or tensor")
-
-
-def minibatches(
-    sources: list[ImageSource], batch_size: int, passes: int, progress: bool, models: Sequence[nn.Module] = ()
-) -> Iterator[tuple[Tensor, ...]]:
-    """One batch [n, ...] per source; the first pass in order, further ones in random order k, the same for all.
-
-    Source i is for model i; a single source is for all `models`.
-    """
-    readers = [models] if len(sources) == 1 else [models[i : i + 1] for i in range(len(sources))]
-    streams = [batches(source, batch_size, smallest=SMALLEST_BATCH, passes=passes, models=theirs)
-               for source, theirs in zip(sources, readers, strict=True)]
-    n = count(sources[0])
-    streams[0] = with_progress(streams[0], share(n and n * passes), progress)
-    for batch in zip_longest(*streams, fillvalue=torch.empty(0)):
-        if len({len(part) for part in batch}) > 1:
-            raise ValueError("images and other_images do not give the same number of images")
-        yield batch

@@ -11,8 +11,7 @@ from scipy.fft import dctn
 from scipy.stats import spearmanr
 from torch import Tensor, nn
 
-from ..inputs.batches import patch_embed
-from .attention import Grid
+from ..networks.anatomy import Grid, patch_embed
 
 
 def principal_components(filters: Tensor) -> tuple[Tensor, Tensor]:

@@ -10,15 +10,16 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import pixel_unshuffle
 
-from ..inputs.batches import ImageSource, feed
+from ..inputs.batches import ImageSource
 from ..networks.taps import Tap, find, tapped
-from ..runtime.device import borrowed, pick_device
-from ..runtime.distributed import in_order, together
+from ..runtime import distributed
+from ..runtime.distributed import together
+from .stream import stream
 
 
 @together
 def features(model: nn.Module, images: ImageSource, layers: str | Sequence[str], *, batch_size: int = 128,
-             device: str | torch.device | None = None, progress: bool = True, gather: bool = True) -> Any:
+             device: str | torch.device | None = None, progress: bool | None = None, gather: bool = True) -> Any:
     """What one tap gives for all images, float32 on the CPU: [n, …] (a ViT block: [n, tokens, width]).
 
     Several names, one pass: a dictionary name → tensor, in execution order. Inside `sharded()` every process gets all
@@ -27,15 +28,19 @@ def features(model: nn.Module, images: ImageSource, layers: str | Sequence[str],
     >>> tuple(features(vit, images, "blocks.5").shape)
     (64, 65, 96)
     """
-    place, names = pick_device(device), [layers] if isinstance(layers, str) else list(layers)
-    wanted: list[Tap] = []
+    names = [layers] if isinstance(layers, str) else list(layers)
     collected: dict[int, list[Tensor]] = defaultdict(list)
-    with borrowed(model, place), torch.no_grad():
-        for x in feed(model, images, batch_size, place, progress):
-            wanted = wanted or find(model, names, x)
-            with tapped(model, wanted, lambda i, values: collected[i].append(values.float().cpu().clone())):
-                model(x)
-    join = in_order if gather else torch.cat
+
+    def visit_layer(i: int, values: Tensor) -> None:
+        collected[i].append(values.float().cpu().clone())
+
+    def visit(wanted: list[Tap], x: Tensor) -> None:
+        with tapped(model, wanted, visit_layer):
+            model(x)
+
+    wanted, _ = stream([model], [images], lambda x: find(model, names, x), visit, batch_size=batch_size, device=device,
+                       progress=progress)
+    join = distributed.gather if gather else torch.cat
     found = {tap.name: join(collected[i]) for i, tap in enumerate(wanted)}
     for name, values in found.items():
         if not torch.stack(values.aminmax()).isfinite().all():  # NaN and Inf come through; 20 × as fast as asking each
@@ -50,9 +55,10 @@ def answers(model: nn.Module, images: ImageSource, *, batch_size: int = 64,
     >>> (answers(vit, images) == images.labels).shape
     torch.Size([64])
     """
-    place = pick_device(device)
-    with borrowed(model, place), torch.no_grad():
-        return torch.cat([model(x).argmax(1).cpu() for x in feed(model, images, batch_size, place, progress=False)])
+    found: list[Tensor] = []
+    stream([model], [images], lambda x: None, lambda _, x: found.append(model(x).argmax(1).cpu()),
+           batch_size=batch_size, device=device, progress=False)
+    return torch.cat(found)
 
 
 def widened(maps: Tensor, like: Tensor) -> Tensor:

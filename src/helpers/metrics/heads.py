@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,13 +16,13 @@ import torch
 from torch import Tensor, nn
 
 from .. import plots
-from ..inputs.batches import ImageSource, to_model
-from ..networks.taps import find, tapped
-from ..runtime.device import borrowed, pick_device
+from ..inputs.batches import ImageSource
+from ..networks.anatomy import Grid, block_index, grid_of, has_class_token, require_attention_maps
+from ..networks.taps import Tap, find, tapped
 from ..runtime.distributed import together
-from .attention import DistanceSums, Grid, Heads, block_index, grid_of, listen, require_attention_maps
-from .cka import check_sources, minibatches
-from .similarity import HSICSums, See
+from .attention import DistanceSums, Heads, listen
+from .similarity import SMALLEST_BATCH, HSICSums
+from .stream import stream
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -64,7 +63,7 @@ class HeadSimilarity:
 def head_similarity(model: nn.Module, images: ImageSource, other: nn.Module, *, block: int | str = 0,
                     size: int | None = None, other_layers: Sequence[str] | str | None = None,
                     other_images: ImageSource | None = None, draws: int = 200, batch_size: int = 128,
-                    device: str | torch.device | None = None, progress: bool = True) -> HeadSimilarity:
+                    device: str | torch.device | None = None, progress: bool | None = None) -> HeadSimilarity:
     """CKA of sliding windows of `size` heads (default: a quarter), sorted by distance, with layers of `other`.
 
     Head outputs are taken before the output projection and without the class token. Random subsets of the same size
@@ -76,14 +75,14 @@ def head_similarity(model: nn.Module, images: ImageSource, other: nn.Module, *, 
     require_attention_maps(model)
     block = block_index(model, block)
     sources = [images] if other_images is None else [images, other_images]
-    sums, distance = _measure(model, other, sources, block, size, other_layers, batch_size, pick_device(device),
-                              progress)
+    measured = _measure(model, other, sources, block, size, other_layers, batch_size, device, progress)
+    sums, distance = measured.hsic, measured.distances.means()[0, 0]
     n_heads = len(distance)
     size = _window(size, n_heads, block)
     order = np.argsort(distance).tolist()
     windows = [tuple(order[i : i + size]) for i in range(n_heads - size + 1)]
-    generator = np.random.default_rng(0)
-    random = [tuple(generator.choice(n_heads, size, replace=False)) for _ in range(draws)]
+    rng = np.random.default_rng(0)
+    random = [tuple(rng.choice(n_heads, size, replace=False)) for _ in range(draws)]
     window_distance = np.array([distance[list(window)].mean() for window in windows])
     hsic, defined = sums.hsic.cpu().clone(), sums.defined().cpu()
     defined[:n_heads] = True  # a constant head adds nothing to the others of its subset
@@ -92,43 +91,57 @@ def head_similarity(model: nn.Module, images: ImageSource, other: nn.Module, *, 
                           subset_cka(hsic, random, n_heads), distance, sums.n_images)
 
 
+@dataclass(frozen=True)
+class _Sums:
+    """What is added up over minibatches: the block's heads come first, then the other model's taps."""
+
+    hsic: HSICSums  # of all pairs of heads and layers
+    distances: DistanceSums  # of the block alone
+    taps: list[Tap]
+    n_heads: int
+
+
 def _measure(model: nn.Module, other: nn.Module, sources: list[ImageSource], block: int, size: int | None,
-             other_layers: Sequence[str] | str | None, batch_size: int, device: torch.device, progress: bool,
-             ) -> tuple[HSICSums, np.ndarray]:
-    """HSIC₁ of all pairs of (heads of the block, layers of `other`), and the heads' distances [heads]."""
-    check_sources([model, other], sources, passes=1)
-    distances = DistanceSums()
-    sums: HSICSums | None = None
+             other_layers: Sequence[str] | str | None, batch_size: int, device: str | torch.device | None,
+             progress: bool | None) -> _Sums:
+    """HSIC₁ of all pairs of (heads of the block, layers of `other`), and the heads' distances."""
 
-    def look(layer: int, heads: Heads, grid: Grid, see: See) -> None:
-        if layer == block:
-            distances.add(0, heads, grid)
-            for h, output in enumerate(heads.output.unbind(1)):
-                see(h, output[:, grid.prefix :])
+    def begin(x: Tensor, y: Tensor) -> _Sums:
+        grid = grid_of(model, x)
+        n_heads = _head_count(model, x[:1], grid, block)
+        _window(size, n_heads, block)  # refuse a wrong size before all images are read
+        taps = find(other, other_layers, y)
+        names = [f"head {h} of block {block}" for h in range(n_heads)] + [tap.name for tap in taps]
+        return _Sums(HSICSums(names, x.device), DistanceSums(grid, has_class_token(model)), taps, n_heads)
 
-    with borrowed(model, device), borrowed(other, device), torch.no_grad():
-        for batch in minibatches(sources, batch_size, 1, progress, [model, other]):
-            x, y = to_model(batch[0], model, device), to_model(batch[-1], other, device)
-            grid = grid_of(model, x)
-            if sums is None:
-                n_heads = _head_count(model, x[:1], grid, block)
-                _window(size, n_heads, block)  # refuse a wrong size before all images are read
-                taps = find(other, other_layers, y)
-                names = [f"head {h} of block {block}" for h in range(n_heads)]
-                sums = HSICSums(names + [tap.name for tap in taps], device)
-            with sums.minibatch(len(x)) as see:
-                listen(model, x, grid, partial(look, grid=grid, see=see))
-                with tapped(other, taps, see, first=n_heads):
-                    other(y)
-    assert sums is not None  # an empty source has raised before
-    sums.add_up()
-    return sums, distances.means()[0, 0]
+    def visit(sums: _Sums, x: Tensor, y: Tensor) -> None:
+        grid = sums.distances.grid
+        with sums.hsic.minibatch(len(x)) as visit_layer:
+
+            def visit_heads(layer: int, heads: Heads) -> None:
+                if layer == block:
+                    sums.distances.add(0, heads)
+                    for h, output in enumerate(heads.output.unbind(1)):
+                        visit_layer(h, output[:, grid.prefix :])
+
+            listen(model, x, grid, visit_heads)
+            with tapped(other, sums.taps, visit_layer, first=sums.n_heads):
+                other(y)
+
+    sums, _ = stream([model, other], sources, begin, visit, batch_size=batch_size, smallest=SMALLEST_BATCH,
+                     device=device, progress=progress)
+    sums.hsic.add_up()
+    return sums
 
 
 def _head_count(model: nn.Module, x: Tensor, grid: Grid, block: int) -> int:
     """How many heads a block has, seen on one image [1, 3, H, W]: not every block keeps them in a module `attn`."""
     counts: dict[int, int] = {}
-    listen(model, x, grid, lambda layer, heads: counts.__setitem__(layer, heads.q.shape[1]))
+
+    def visit(layer: int, heads: Heads) -> None:
+        counts[layer] = heads.q.shape[1]
+
+    listen(model, x, grid, visit)
     return counts[block]
 
 

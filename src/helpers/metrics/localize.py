@@ -16,11 +16,12 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from .. import plots
-from ..inputs.batches import ImageSource, feed, normalisation
-from ..networks.taps import Tap, feature_map, find, tapped
-from ..runtime.device import borrowed, pick_device
+from ..inputs.batches import ImageSource
+from ..networks.anatomy import feature_map, normalisation
+from ..networks.taps import Tap, find, tapped
 from ..runtime.distributed import together
 from .similarity import SMALLEST_BATCH, HSICSums
+from .stream import stream
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -133,7 +134,7 @@ def _mean_of_known(values: np.ndarray, axis: int | None = None) -> Any:
 @together
 def localization(model: nn.Module, images: ImageSource, layer: str | Sequence[str],
                  grid: tuple[int, int] | None = None, *, batch_size: int = 128,
-                 device: str | torch.device | None = None, progress: bool = True) -> Any:
+                 device: str | torch.device | None = None, progress: bool | None = None) -> Any:
     """CKA of every token of `layer` with every patch of the input, cut into the token grid.
 
     With `grid` the layer is first average-pooled to that many rows and columns: for early layers of a ResNet. Several
@@ -142,22 +143,21 @@ def localization(model: nn.Module, images: ImageSource, layer: str | Sequence[st
     >>> localization(vit, images, "blocks.5").maps.shape
     (64, 8, 8)
     """
-    place, names = pick_device(device), [layer] if isinstance(layer, str) else list(layer)
-    wanted: list[Tap] = []
-    sums: list[_TokensAndPatches] = []
-    with borrowed(model, place), torch.no_grad():
-        for x in feed(model, images, batch_size, place, progress, smallest=SMALLEST_BATCH):
-            wanted = wanted or find(model, names, x)
-            sums = sums or [_TokensAndPatches(tap.name, grid) for tap in wanted]
-            _see(model, x, wanted, sums)
+    names = [layer] if isinstance(layer, str) else list(layer)
+
+    def begin(x: Tensor) -> tuple[list[Tap], list[_TokensAndPatches]]:
+        wanted = find(model, names, x)
+        return wanted, [_TokensAndPatches(tap.name, grid) for tap in wanted]
+
+    def visit(state: tuple[list[Tap], list[_TokensAndPatches]], x: Tensor) -> None:
+        wanted, sums = state  # every layer is compared with the input as soon as it is computed
+        with tapped(model, wanted, lambda i, features: sums[i].add(features, x, model)):
+            model(x)
+
+    (_, sums), _ = stream([model], [images], begin, visit, batch_size=batch_size, smallest=SMALLEST_BATCH,
+                          device=device, progress=progress)
     found = {one.layer: one.result() for one in sums}
     return found[layer] if isinstance(layer, str) else found
-
-
-def _see(model: nn.Module, x: Tensor, wanted: list[Tap], sums: list[_TokensAndPatches]) -> None:
-    """One minibatch through the model; every wanted layer is compared with the input as soon as it is computed."""
-    with tapped(model, wanted, lambda i, features: sums[i].add(features, x, model)):
-        model(x)
 
 
 class _TokensAndPatches:
@@ -174,9 +174,9 @@ class _TokensAndPatches:
         self.grid = (tokens.shape[-2], tokens.shape[-1])
         patches = _patches(_raw_pixels(x, model), *self.grid)
         self.sums = self.sums or HSICSums(self._names(), x.device)
-        with self.sums.minibatch(len(x)) as see:
+        with self.sums.minibatch(len(x)) as visit:
             for i, one in enumerate([*tokens.flatten(2).unbind(-1), *patches.flatten(2).unbind(-1)]):
-                see(i, one)
+                visit(i, one)
 
     def _names(self) -> list[str]:
         assert self.grid is not None

@@ -13,9 +13,11 @@ from torch import Tensor, nn
 
 from .. import plots
 from ..inputs.batches import ImageSource
+from ..networks.anatomy import Grid, block_indices, grid_of, has_class_token
 from ..runtime.device import full_precision
-from ..runtime.distributed import in_order, together
-from .attention import Grid, Heads, block_indices, has_class_token, listen, require_finite, run
+from ..runtime.distributed import gather, together
+from .attention import Heads, listen, require_finite
+from .stream import stream
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -52,7 +54,7 @@ class AttentionMaps:
 @together
 def attention_maps(model: nn.Module, images: ImageSource, *, layers: int | str | Sequence[int | str] | None = None,
                    batch_size: int = 16, device: str | torch.device | None = None,
-                   progress: bool = True) -> AttentionMaps:
+                   progress: bool | None = None) -> AttentionMaps:
     """The attention weights of all images and heads in all layers, or in the chosen ones (2, "blocks.2", -1: the last).
 
     The maps of one image take 4 · layers · heads · tokens² bytes; `attention_distance` and `attention_rollout` do
@@ -62,23 +64,23 @@ def attention_maps(model: nn.Module, images: ImageSource, *, layers: int | str |
     (4, 1, 8, 65, 65)
     """
     found: list[Tensor] = []
-    grids: list[Grid] = []
-    wanted: list[int] = []
 
-    def each(x: Tensor, grid: Grid) -> None:
-        wanted[:] = _chosen(model, layers)
-        kept: dict[int, Tensor] = {}
+    def begin(x: Tensor) -> tuple[Grid, list[int]]:
+        return grid_of(model, x), _chosen(model, layers)
 
-        def keep(layer: int, heads: Heads) -> None:
+    def visit(state: tuple[Grid, list[int]], x: Tensor) -> None:
+        grid, wanted = state
+        maps: dict[int, Tensor] = {}
+
+        def visit_layer(layer: int, heads: Heads) -> None:
             if layer in wanted:
-                kept[layer] = require_finite(torch.cat([weights.cpu() for _, weights in heads.weights()]), layer)
+                maps[layer] = require_finite(torch.cat([weights.cpu() for _, weights in heads.weights()]), layer)
 
-        listen(model, x, grid, keep)
-        found.append(torch.stack([kept[i] for i in wanted], dim=1))
-        grids.append(grid)
+        listen(model, x, grid, visit_layer)
+        found.append(torch.stack([maps[i] for i in wanted], dim=1))
 
-    run(model, images, batch_size, device, progress, each)
-    return AttentionMaps(in_order(found).numpy(), wanted, (grids[0].rows, grids[0].columns), grids[0].prefix)
+    (grid, wanted), _ = stream([model], [images], begin, visit, batch_size=batch_size, device=device, progress=progress)
+    return AttentionMaps(gather(found).numpy(), wanted, (grid.rows, grid.columns), grid.prefix)
 
 
 def _chosen(model: nn.Module, layers: int | str | Sequence[int | str] | None) -> list[int]:
@@ -113,7 +115,7 @@ class AttentionRollout:
 
 @together
 def attention_rollout(model: nn.Module, images: ImageSource, *, identity: bool = True, batch_size: int = 16,
-                      device: str | torch.device | None = None, progress: bool = True) -> AttentionRollout:
+                      device: str | torch.device | None = None, progress: bool | None = None) -> AttentionRollout:
     """Attention averaged over heads and multiplied over layers, from the class token (else all patches) to the patches.
 
     With `identity` every layer is 0.5 A + 0.5 I (Abnar & Zuidema), which stands for the skip connection; without,
@@ -124,10 +126,10 @@ def attention_rollout(model: nn.Module, images: ImageSource, *, identity: bool =
     """
     found: list[Tensor] = []
 
-    def each(x: Tensor, grid: Grid) -> None:
+    def visit(grid: Grid, x: Tensor) -> None:
         product = torch.eye(grid.tokens, device=x.device).expand(len(x), -1, -1).contiguous()
 
-        def multiply(layer: int, heads: Heads) -> None:
+        def visit_layer(layer: int, heads: Heads) -> None:
             for chosen, weights in heads.weights():
                 mean = require_finite(weights.mean(1), layer)
                 if identity:
@@ -135,10 +137,11 @@ def attention_rollout(model: nn.Module, images: ImageSource, *, identity: bool =
                 with full_precision(x.device):  # autocast would round every layer's product
                     product[chosen] = mean @ product[chosen]
 
-        listen(model, x, grid, multiply)
+        listen(model, x, grid, visit_layer)
         readers = product[:, :1] if has_class_token(model) else product[:, grid.prefix :]  # registers are not read
         shares = readers[:, :, grid.prefix :].mean(1)
         found.append((shares / shares.sum(-1, keepdim=True)).reshape(len(x), grid.rows, grid.columns).cpu())
 
-    run(model, images, batch_size, device, progress, each)
-    return AttentionRollout(in_order(found).numpy(), identity)
+    stream([model], [images], lambda x: grid_of(model, x), visit, batch_size=batch_size, device=device,
+           progress=progress)
+    return AttentionRollout(gather(found).numpy(), identity)

@@ -18,9 +18,9 @@ from torch import Tensor
 from torch.nn.functional import one_hot
 
 from .. import plots
-from ..inputs.batches import with_progress
 from ..runtime.device import float64_device, full_precision, pick_device
-from ..runtime.distributed import current, in_order, largest, of_each, over_all, together
+from ..runtime.distributed import all_max, all_sum, current, gather, of_each, together
+from ..runtime.progress import with_progress
 
 RIDGES = 2.0 ** torch.arange(-10, 21, 2, dtype=torch.float64)
 _CHUNK_BYTES = 8 << 20  # of features, and of fitted values, held at one time
@@ -61,7 +61,7 @@ class Probe:
 
 @together
 def probe(train_x: Any, train_y: Any, test_x: Any, test_y: Any, *, ridge: float | str = "auto",
-          shots: int | None = None, device: str | torch.device | None = None, progress: bool = True) -> Probe:
+          shots: int | None = None, device: str | torch.device | None = None, progress: bool | None = None) -> Probe:
     """Linear probes in closed form on features [n, D], or [n, ..., D] for one probe per token, layer, …; labels [n].
 
     `ridge` is λ, or "auto": for each probe the one with the best leave-one-out accuracy. `shots` keeps the first so
@@ -75,30 +75,39 @@ def probe(train_x: Any, train_y: Any, test_x: Any, test_y: Any, *, ridge: float 
     train_x, test_x = (_numbers(x, "features") for x in (train_x, test_x))
     train_y, test_y = (_numbers(y, "labels") for y in (train_y, test_y))
     _check_fit(train_x, train_y, test_x, test_y)
-    all_y, all_test_y = (in_order([y.cpu()]) for y in (train_y, test_y))
+    all_y, all_test_y = gather([train_y.cpu()]), gather([test_y.cpu()])  # of all processes
     classes = _check_classes(all_y, all_test_y)
     _refuse_the_same_examples(train_x)
     if shots is not None:
-        keep = _first_of_each(all_y, classes, shots)
-        all_y, keep = all_y[keep], _own(keep, len(train_y))
-        train_x, train_y = train_x[keep.to(train_x.device)], train_y[keep.to(train_y.device)]
+        few = _first_of_each(all_y, classes, shots)
+        all_y, few = all_y[few], _own(few, len(train_y))
+        train_x, train_y = train_x[few.to(train_x.device)], train_y[few.to(train_y.device)]
+    number = lambda y: torch.searchsorted(classes, y.cpu().contiguous())  # labels → 0, 1, …, K − 1
     candidates = RIDGES if ridge == "auto" else torch.tensor([_positive(ridge)], dtype=torch.float64)
-    place = float64_device(pick_device(device))
-    train_y, test_y = (torch.searchsorted(classes, y.cpu().contiguous()) for y in (train_y, test_y))
-    train_y, order = train_y.sort(stable=True)  # class after class, as `Ridge` wants them
-    shape, width = train_x.shape[1:-1], train_x.shape[-1]
-    train_x, test_x = (x.reshape(len(x), shape.numel(), width) for x in (train_x, test_x))
-    step = max(1, _CHUNK_BYTES // (4 * len(all_y) * max(width, len(classes) * len(candidates))))  # probes at a time
-    with full_precision(place):
-        chunks = (_probes_first(part, place).index_select(1, order.to(place)) for part in train_x.split(step, 1))
-        parts = [_fit_and_test(a, train_y.to(place), _probes_first(b, place), test_y.to(place), candidates.to(place))
-                 for a, b in zip(with_progress(chunks, train_x.shape[1], progress, "probes"), test_x.split(step, 1),
-                                 strict=True)]
-    correct, chosen, held_out = (torch.cat(values, dim=-1).cpu() for values in zip(*parts, strict=True))
-    correct = in_order([correct])
+    step = max(1, _CHUNK_BYTES // (4 * len(all_y) * max(train_x.shape[-1], len(classes) * len(candidates))))
+    correct, chosen, held_out = _in_chunks(train_x, number(train_y), test_x, number(test_y), candidates, step,
+                                           float64_device(pick_device(device)), progress)
+    correct, shape = gather([correct]), train_x.shape[1:-1]
     return Probe(correct.double().mean(0).reshape(shape).numpy(), chosen.reshape(shape).numpy(),
                  held_out.reshape(-1, *shape).numpy(), correct.reshape(-1, *shape).numpy(), candidates.numpy(),
                  len(all_y), len(all_test_y), len(classes))
+
+
+def _in_chunks(x: Tensor, y: Tensor, test_x: Tensor, test_y: Tensor, ridges: Tensor, step: int, device: torch.device,
+               progress: bool | None) -> list[Tensor]:
+    """What `_fit_and_test` gives for all probes of [n, ..., D], `step` probes at a time."""
+    y, order = y.sort(stable=True)  # class after class, as `Ridge` wants them
+    probes, width = x.shape[1:-1].numel(), x.shape[-1]
+    x, test_x = (values.reshape(len(values), probes, width) for values in (x, test_x))
+    y, test_y, order, ridges = (values.to(device) for values in (y, test_y, order, ridges))
+    found = []
+    with full_precision(device):
+        # a generator: one chunk is sorted and on the device at a time, and the bar counts probes
+        chunks = (_probes_first(part, device).index_select(1, order) for part in x.split(step, dim=1))
+        counted = with_progress(chunks, probes, progress, "probes")
+        for part, test_part in zip(counted, test_x.split(step, dim=1), strict=True):
+            found.append(_fit_and_test(part, y, _probes_first(test_part, device), test_y, ridges))
+    return [torch.cat(parts, dim=-1).cpu() for parts in zip(*found, strict=True)]
 
 
 def _probes_first(x: Tensor, device: torch.device) -> Tensor:
@@ -111,8 +120,8 @@ def _fit_and_test(x: Tensor, y: Tensor, test_x: Tensor, test_y: Tensor, ridges: 
 
     x is centred in place.
     """
-    n = over_all(x.shape[1])
-    mean = (over_all(x.double().sum(1, keepdim=True)) / n).to(x.dtype)
+    n = all_sum(x.shape[1])
+    mean = (all_sum(x.double().sum(1, keepdim=True)) / n).to(x.dtype)
     solver = Ridge(x.sub_(mean), y)
     at_once = max(1, _CHUNK_BYTES // (4 * x.shape[0] * n * len(solver.mean)))
     held_out = torch.cat([solver.held_out_accuracy(part) for part in ridges.split(at_once)])
@@ -132,15 +141,15 @@ class Ridge:
     """
 
     def __init__(self, x: Tensor, y: Tensor, dual: bool | None = None) -> None:
-        classes = largest(int(y.max()) + 1 if len(y) else 0)
+        classes = all_max(int(y.max()) + 1 if len(y) else 0)
         counts = y.bincount(minlength=classes)
         ends = counts.cumsum(0).cpu().tolist()
         self.members = [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
-        counts = over_all(counts)
+        counts = all_sum(counts)
         self.n = int(counts.sum())
         self.mean = 2 * counts.double() / self.n - 1  # of the targets ±1, [K]
         self.dual = x.shape[1] < x.shape[2] and current().size == 1 if dual is None else dual
-        product = None if self.dual else over_all(_self_product(x))
+        product = None if self.dual else all_sum(_self_product(x))
         variance = x.double().square().mean(1) if product is None else product.diagonal(dim1=1, dim2=2) / self.n
         if not variance.isfinite().all():
             raise ValueError("train: features contain NaN or Inf")
@@ -156,7 +165,7 @@ class Ridge:
             self.to_weights = scale * vectors
             self.basis = x @ self.to_weights.to(x.dtype)
             class_sums = torch.stack([x[:, members].sum(1) for members in self.members], dim=-1)
-            self.projected = self.to_weights.mT @ (2 * over_all(class_sums.double()))  # XᵀT: the features sum to zero
+            self.projected = self.to_weights.mT @ (2 * all_sum(class_sums.double()))  # XᵀT: the features sum to zero
         self.s = self.s.clamp_min(0)  # [t, r]
 
     def weights(self, ridge: Tensor) -> Tensor:
@@ -174,7 +183,7 @@ class Ridge:
             own[..., members] = fitted[:, c, :, members]
             fitted[:, c, :, members] = -torch.inf
         leverage = g.to(self.basis.dtype) @ self.basis.square().mT + 1 / self.n
-        return over_all((own - fitted.amax(1) > 2 * leverage).sum(-1, dtype=torch.float64)).T / self.n
+        return all_sum((own - fitted.amax(1) > 2 * leverage).sum(-1, dtype=torch.float64)).T / self.n
 
 
 def _self_product(x: Tensor, rows: int = 1024) -> Tensor:

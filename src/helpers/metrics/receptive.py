@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -20,12 +20,15 @@ from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from .. import plots
-from ..inputs.batches import ImageSource, feed, own_count, progress_bar
-from ..networks.taps import Tap, feature_map, find, tapped
+from ..inputs.batches import ImageSource, own_count
+from ..networks.anatomy import feature_map
+from ..networks.taps import Tap, find, tapped
 from ..runtime.advice import warn
-from ..runtime.device import borrowed, pick_device
-from ..runtime.distributed import over_all, together
+from ..runtime.device import pick_device
+from ..runtime.distributed import all_sum, together
+from ..runtime.progress import progress_bar
 from .skip import branches
+from .stream import stream
 
 _TOGETHER = 32  # channels × images pulled back at once on an accelerator
 
@@ -104,7 +107,7 @@ class ReceptiveField:
 @together
 def receptive_field(model: nn.Module, images: ImageSource, layers: Sequence[str] | str | None = None, *,
                     channels: int | None = None, before_skip: bool = False, batch_size: int = 8,
-                    device: str | torch.device | None = None, progress: bool = True) -> ReceptiveField:
+                    device: str | torch.device | None = None, progress: bool | None = None) -> ReceptiveField:
     """Effective receptive field of every layer (default: one per block), exact or on `channels` random channels.
 
     With `before_skip` the branch outputs before the residual sum are read instead: those of the blocks or sums named
@@ -115,42 +118,67 @@ def receptive_field(model: nn.Module, images: ImageSource, layers: Sequence[str]
     """
     if channels is not None and channels < 1:
         raise ValueError(f"channels={channels}: at least one channel is needed, or None for all")
-    place, n = pick_device(device), 0
-    wanted: list[Tap] = []
+    place = pick_device(device)
     at_once = 1 if place.type == "cpu" else max(1, _TOGETHER // batch_size)
     attention = sdpa_kernel(SDPBackend.MATH) if at_once > 1 else nullcontext()  # fused kernels cannot be batched
     bar = progress_bar(own_count(images), progress)  # moves with every channel: one batch may take minutes
-    with bar, torch.inference_mode(False), torch.enable_grad(), attention, borrowed(model, place):
-        for batch in feed(model, images, batch_size, place, progress=False):
-            x = batch.clone().requires_grad_()
-            if not wanted:
-                wanted = find(model, _before_skip(model, layers, x.detach()) if before_skip else layers, x.detach())
-                totals = torch.zeros(len(wanted), *x.shape[-2:], dtype=torch.float64)
-            centres = _centres(model, x, wanted)
-            picks = [_sample(centre.shape[1], channels) for _, centre in centres]
-            each = len(x) / sum(map(len, picks))  # what one channel is worth in images
-            for total, (_, centre), pick in zip(totals, centres, picks, strict=True):
-                total += _pull_back(centre, x, pick, at_once, bar.update, each)
-            n += len(x)
-    totals, n = over_all(totals), over_all(n)
-    for tap, total in zip(wanted, totals, strict=True):
-        if not total.isfinite().all():
-            raise ValueError(f"NaN or Inf in the gradients of {tap.name!r}")
-        if not total.any():
-            warn(f"no gradient reaches the input from the centre of {tap.name!r}: its channels are off there; take "
-                 "more images or channels")
-    width = torch.tensor([len(pick) for pick in picks])
-    maps = totals / (n * x.shape[1] * width[:, None, None])
-    exact = all(len(pick) == centre.shape[1] for pick, (_, centre) in zip(picks, centres, strict=True))
-    names, grids = [tap.name for tap in wanted], [grid for grid, _ in centres]
-    return ReceptiveField(maps.numpy(), names, grids, width.tolist(), exact, n)
+
+    def begin(x: Tensor) -> _Gradients:
+        wanted = find(model, _before_skip(model, layers, x) if before_skip else layers, x)
+        return _Gradients(wanted, torch.zeros(len(wanted), *x.shape[-2:], dtype=torch.float64))
+
+    def visit(state: _Gradients, batch: Tensor) -> None:
+        with torch.enable_grad():
+            state.add(model, batch.clone().requires_grad_(), channels, at_once, bar.update)
+
+    with bar, torch.inference_mode(False), attention:
+        state, n = stream([model], [images], begin, visit, batch_size=batch_size, device=place, progress=False)
+    return state.result(n)
+
+
+@dataclass
+class _Gradients:
+    """Absolute gradients of every layer's centre, summed over channels, images and colours."""
+
+    wanted: list[Tap]
+    totals: Tensor  # [L, H, W]
+    grids: list[tuple[int, int]] = field(default_factory=list)
+    taken: list[int] = field(default_factory=list)  # channels of each layer that are pulled back
+    exact: bool = True  # these are all channels
+    colours: int = 3
+
+    def add(self, model: nn.Module, x: Tensor, channels: int | None, at_once: int,
+            advance: Callable[[float], Any]) -> None:
+        """One minibatch x [n, C, H, W]."""
+        centres = _centres(model, x, self.wanted)
+        picks = [_sample(centre.shape[1], channels) for _, centre in centres]
+        self.grids, self.taken = [grid for grid, _ in centres], [len(pick) for pick in picks]
+        self.exact = all(n == centre.shape[1] for n, (_, centre) in zip(self.taken, centres, strict=True))
+        self.colours = x.shape[1]
+        worth = len(x) / sum(self.taken)  # of one channel, in images of the progress bar
+        for total, (_, centre), pick in zip(self.totals, centres, picks, strict=True):
+            total += _pull_back(centre, x, pick, at_once, advance, worth)
+
+    def result(self, n: int) -> ReceptiveField:
+        """Means over n images, those of other processes included."""
+        totals = all_sum(self.totals)
+        for tap, total in zip(self.wanted, totals, strict=True):
+            if not total.isfinite().all():
+                raise ValueError(f"NaN or Inf in the gradients of {tap.name!r}")
+            if not total.any():
+                warn(f"no gradient reaches the input from the centre of {tap.name!r}: its channels are off there; take "
+                     "more images or channels")
+        maps = totals / (n * self.colours * torch.tensor(self.taken)[:, None, None])
+        names = [tap.name for tap in self.wanted]
+        return ReceptiveField(maps.numpy(), names, self.grids, self.taken, self.exact, n)
 
 
 def _before_skip(model: nn.Module, layers: Sequence[str] | str | None, x: Tensor) -> list[str]:
     """The branch outputs that go into the sums called `layers`; all of them by default."""
     entering = {b.after: b.name for b in branches(model, x)}
-    names = list(entering) if layers in (None, "blocks", "all") else [layers] if isinstance(layers, str) else layers
-    assert names is not None
+    if layers in (None, "blocks", "all"):
+        return list(entering.values())
+    names = [layers] if isinstance(layers, str) else list(layers or ())
     for name in names:
         if name not in entering:
             raise ValueError(f"{name!r} is not a residual sum; sums are {', '.join(list(entering)[:4])}, …")
@@ -161,12 +189,12 @@ def _centres(model: nn.Module, x: Tensor, wanted: list[Tap]) -> list[tuple[tuple
     """One forward pass: for every tap its grid and its features [n, C] at the centre position, with their graph."""
     found: dict[int, tuple[tuple[int, int], Tensor]] = {}
 
-    def read(i: int, features: Tensor) -> None:
+    def visit(i: int, features: Tensor) -> None:
         layer = feature_map(features, model, x, wanted[i].name)
         rows, columns = layer.shape[-2:]
         found[i] = (rows, columns), layer[:, :, rows // 2, columns // 2].clone()  # an in-place operation may follow
 
-    with tapped(model, wanted, read):
+    with tapped(model, wanted, visit):
         model(x)
     return [found[i] for i in range(len(wanted))]
 
@@ -178,7 +206,7 @@ def _sample(total: int, channels: int | None) -> Tensor:
 
 
 def _pull_back(centre: Tensor, x: Tensor, pick: Tensor, at_once: int,
-               advance: Callable[[float], Any] = lambda images: None, each: float = 0) -> Tensor:
+               advance: Callable[[float], Any] = lambda images: None, worth: float = 0) -> Tensor:
     """Σ |∂ centre_c / ∂x| over channels c in `pick`, images and colours: [n, C], [n, 3, H, W] → [H, W].
 
     Images of a batch do not influence each other, so one vector pulls the same channel of all of them back.
@@ -190,5 +218,5 @@ def _pull_back(centre: Tensor, x: Tensor, pick: Tensor, at_once: int,
         vectors[torch.arange(len(chosen)), :, chosen] = 1
         (gradient,) = pull(vectors[0]) if at_once == 1 else pull(vectors, is_grads_batched=True)
         total += gradient.abs().flatten(0, -3).sum(0).cpu().double()
-        advance(each * len(chosen))
+        advance(worth * len(chosen))
     return total

@@ -16,7 +16,8 @@ from torch import Tensor, nn
 from .. import plots
 from ..inputs.batches import ImageSource, batches, to_model
 from ..inputs.variants import shifted
-from ..networks.taps import feature_map, find, tapped
+from ..networks.anatomy import feature_map
+from ..networks.taps import find, tapped
 from ..runtime.device import borrowed, pick_device
 
 Layer = Callable[[Tensor], Tensor]
@@ -111,10 +112,10 @@ def shifted_views(model: nn.Module, images: ImageSource, shifts: Sequence[Shift]
             view = shifted(x, *shift)
             seen: dict[int, Tensor] = {}
 
-            def keep(i: int, values: Tensor, seen: dict[int, Tensor] = seen) -> None:
+            def visit(i: int, values: Tensor, seen: dict[int, Tensor] = seen) -> None:
                 seen[i] = values.clone()
 
-            with tapped(model, wanted, keep):
+            with tapped(model, wanted, visit):
                 logits = model(view)
             if logits.dim() != 2 or logits.shape[1] < 2:
                 raise ValueError(f"{type(model).__name__} gives {tuple(logits.shape)}, not scores of classes for every "

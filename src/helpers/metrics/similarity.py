@@ -17,7 +17,7 @@ from torch import Tensor
 
 from ..runtime.advice import warn
 from ..runtime.device import float64_device, full_precision
-from ..runtime.distributed import largest, over_all
+from ..runtime.distributed import all_max, all_sum
 
 SMALLEST_BATCH = 4  # HSIC₁ divides by n − 3
 _CHUNK_BYTES = 2 << 20  # features are centred and multiplied in slices that fit a cache; no second copy of a layer
@@ -110,7 +110,7 @@ def _check_grams(k: Tensor, l: Tensor, smallest: int) -> int:
     return len(k)
 
 
-See = Callable[[int, Tensor], None]
+Visit = Callable[[int, Tensor], None]
 
 
 class HSICSums:
@@ -128,12 +128,12 @@ class HSICSums:
         self.n_images = self.batch_size = 0
 
     @contextmanager
-    def minibatch(self, n: int) -> Iterator[See]:
-        """Inside, call see(i, features [n, ...]) once for every layer i."""
+    def minibatch(self, n: int) -> Iterator[Visit]:
+        """Inside, call visit(i, features [n, ...]) once for every layer i."""
         upper = tuple(torch.triu_indices(n, n, 1, device=self.hsic.device))
         triangles = torch.full((len(self.names), n * (n - 1) // 2), torch.nan, **self.options)
 
-        def see(i: int, features: Tensor) -> None:
+        def visit(i: int, features: Tensor) -> None:
             if len(features) != n:
                 raise ValueError(f"layer {self.names[i]!r} gives {len(features)} rows for {n} images, not one each")
             k, noise = _gram_above_rounding(features)
@@ -142,7 +142,7 @@ class HSICSums:
             self.rounding[i] += 2 * noise * spread  # of ⟨noise, difference⟩ when one example differs from all others
             triangles[i] = u_centre(k)[upper]
 
-        yield see
+        yield visit
         if not triangles.isfinite().all():
             broken = [name for name, row in zip(self.names, triangles, strict=True) if not row.isfinite().all()]
             raise ValueError(f"NaN or Inf in the activations of {broken[0]!r} ({len(broken)} layers in all)")
@@ -152,9 +152,9 @@ class HSICSums:
 
     def add_up(self) -> None:
         """The sums of all processes, when there are several."""
-        self.hsic, self.n_images = over_all(self.hsic), over_all(self.n_images)
-        self.scale, self.rounding = over_all(self.scale), over_all(self.rounding)
-        self.batch_size = largest(self.batch_size)
+        self.hsic, self.n_images = all_sum(self.hsic), all_sum(self.n_images)
+        self.scale, self.rounding = all_sum(self.scale), all_sum(self.rounding)
+        self.batch_size = all_max(self.batch_size)
 
     def defined(self) -> Tensor:
         """Which layers have a CKA [L]; a warning names the others.

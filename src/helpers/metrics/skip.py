@@ -1,4 +1,4 @@
-"""Skip connections: how much of a block's output is the skip, and what a block is without it.
+"""Skip connections: how much of a block's output is the skip.
 
 A residual branch computes z + f(z). The norm ratio is ‖z‖ / ‖f(z)‖ with f(z) taken before the sum, its normalisation
 and LayerScale included, and z what is really added: in a ResNet's first block of a stage, the projected shortcut.
@@ -6,26 +6,23 @@ and LayerScale included, and z what is really added: in a ResNet's first block o
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterable
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import torch
-from timm.models.mlp_mixer import MixerBlock
-from timm.models.vision_transformer import Block
-from timm.models.vision_transformer_relpos import RelPosBlock
 from torch import Tensor, nn
 
 from .. import plots
-from ..inputs.batches import ImageSource, feed
+from ..inputs.batches import ImageSource
+from ..networks.anatomy import has_class_token
 from ..networks.taps import Order, Place, Tap, block_taps, is_transformer, outer_blocks, tapped, trace
 from ..runtime.advice import warn
-from ..runtime.device import borrowed, float64_device, pick_device
-from ..runtime.distributed import over_all, together
-from .attention import block_indices, has_class_token
+from ..runtime.device import float64_device
+from ..runtime.distributed import all_sum, together
+from .stream import stream
 
 
 @dataclass(frozen=True)
@@ -81,7 +78,11 @@ def _check_sums(model: nn.Module, found: list[Branch], x: Tensor) -> None:
     """Refuse a block that does not add its skip and its branch, rather than measure something else."""
     wanted = [Tap(b.name, *place) for b in found for place in (b.skip, b.branch, b.total)]
     seen: dict[int, Tensor] = {}
-    with torch.no_grad(), tapped(model, wanted, lambda i, t: seen.__setitem__(i, t.clone())):
+
+    def visit(i: int, tensor: Tensor) -> None:
+        seen[i] = tensor.clone()  # an in-place operation may follow
+
+    with torch.no_grad(), tapped(model, wanted, visit):
         model(x)
     for i, b in enumerate(found):
         skip, branch, total = (seen[3 * i + k] for k in range(3))
@@ -161,7 +162,7 @@ class NormRatio:
 
 @together
 def norm_ratio(model: nn.Module, images: ImageSource, *, batch_size: int = 64,
-               device: str | torch.device | None = None, progress: bool = True) -> NormRatio:
+               device: str | torch.device | None = None, progress: bool | None = None) -> NormRatio:
     """Norm ratio ‖z‖/‖f(z)‖ and cosines of every residual branch, per token and image, then averaged over images.
 
     f(z) is the branch before the sum, with its normalisation and LayerScale; z is what it is added to. Works for timm
@@ -170,28 +171,31 @@ def norm_ratio(model: nn.Module, images: ImageSource, *, batch_size: int = 64,
     >>> norm_ratio(vit, images).attn.shape, norm_ratio(resnet, images).blocks.shape
     ((6, 65), (9,))
     """
-    place, n = pick_device(device), 0
-    found: list[Branch] = []
-    sums: dict[int, Tensor] = {}
-    waiting: dict[int, Tensor] = {}
+    sums: dict[int, Tensor] = {}  # of each branch, the views [3, tokens] or [3]
 
-    def meet(i: int, tensor: Tensor) -> None:  # taps 2k and 2k+1 are the two terms of branch k
-        if i ^ 1 not in waiting:
-            waiting[i] = tensor
-            return
-        pair = {i: tensor, i ^ 1: waiting.pop(i ^ 1)}
-        views = _views(pair[i & ~1], pair[i | 1], found[i // 2])
-        sums[i // 2] = sums.get(i // 2, torch.zeros_like(views)) + views
+    def visit(found: list[Branch], x: Tensor) -> None:
+        half_seen: dict[int, dict[int, Tensor]] = defaultdict(dict)  # a residual sum needs both of its terms
 
-    with borrowed(model, place), torch.no_grad():
-        for x in feed(model, images, batch_size, place, progress):
-            found = found or branches(model, x)
-            wanted = [Tap(b.name, *term) for b in found for term in (b.skip, b.branch)]
-            with tapped(model, wanted, meet):
-                model(x)
-            _require_same_tokens(found, sums)
-            n += len(x)
-    sums, n = {k: over_all(sums[k]) for k in sorted(sums)}, over_all(n)
+        def visit_term(i: int, tensor: Tensor) -> None:
+            k, term = divmod(i, 2)  # branch k has the taps 2k, what is skipped, and 2k + 1, what is added
+            half_seen[k][term] = tensor
+            if len(half_seen[k]) == 2:
+                terms = half_seen.pop(k)
+                views = _views(terms[0], terms[1], found[k])
+                sums[k] = sums.get(k, torch.zeros_like(views)) + views
+
+        with tapped(model, [Tap(b.name, *term) for b in found for term in (b.skip, b.branch)], visit_term):
+            model(x)
+        _require_same_tokens(found, sums)
+
+    found, n = stream([model], [images], lambda x: branches(model, x), visit, batch_size=batch_size, device=device,
+                      progress=progress)
+    sums = {k: all_sum(sums[k]) for k in sorted(sums)}
+    return _result(model, found, sums, n)
+
+
+def _result(model: nn.Module, found: list[Branch], sums: dict[int, Tensor], n: int) -> NormRatio:
+    """Means over n images, branches of one kind together; a branch that adds nothing is named in a warning."""
     members = {b.kind: [k for k, other in enumerate(found) if other.kind == b.kind] for b in found}
     means = {kind: torch.stack([sums[k] for k in ks], dim=1).cpu().numpy() / n for kind, ks in members.items()}
     ratio, cosine_sum, cosine_branch = ({kind: views[v] for kind, views in means.items()} for v in range(3))
@@ -228,48 +232,3 @@ def _views(z: Tensor, f: Tensor, branch: Branch) -> Tensor:
     views = torch.stack([(zz / ff).sqrt(), (zz + zf) / (zz.sqrt() * total), zf / (zz * ff).sqrt()])
     views = views.to(float64_device(views.device)).double()
     return views.flatten(2).mean(2).sum(1) if channel == 1 else views.sum(1)
-
-
-class NoSkipBlock(Block):
-    """A ViT block that keeps only its branches: x ← Attn(LN x), x ← MLP(LN x)."""
-
-    def forward(self, x: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        """[B, tokens, D] → [B, tokens, D]"""
-        x = self.drop_path1(self.ls1(self.attn(self.norm1(x), *args, **kwargs)))
-        return self.drop_path2(self.ls2(self.mlp(self.norm2(x))))
-
-
-class NoSkipRelPosBlock(RelPosBlock):
-    """The same for ViTs with relative positions."""
-
-    forward = NoSkipBlock.forward
-
-
-class NoSkipMixerBlock(MixerBlock):
-    """A Mixer block that keeps only its branches."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        """[B, tokens, D] → [B, tokens, D]"""
-        x = self.drop_path(self.mlp_tokens(self.norm1(x).transpose(1, 2)).transpose(1, 2))
-        return self.drop_path(self.mlp_channels(self.norm2(x)))
-
-
-_WITHOUT: dict[type, type] = {Block: NoSkipBlock, RelPosBlock: NoSkipRelPosBlock, MixerBlock: NoSkipMixerBlock}
-
-
-def without_skip(model: nn.Module, block: int | str | Iterable[int | str]) -> nn.Module:
-    """A copy of a ViT or Mixer in which the given blocks have no skip connections; same weights, same names.
-
-    >>> bare = without_skip(vit, [2])
-    """
-    twin = copy.deepcopy(model)
-    stack: Any = getattr(twin, "blocks", ())
-    removable = ", ".join(kind.__name__ for kind in _WITHOUT)
-    if not len(stack):
-        raise ValueError(f"{type(model).__name__} has no `blocks` with two skips to remove: a skip can be removed from "
-                         f"{removable} (timm's ViTs and Mixers)")
-    for i in block_indices(twin, block):
-        if type(stack[i]) not in _WITHOUT:
-            raise ValueError(f"a skip can be removed from {removable}, not from {type(stack[i]).__name__}")
-        stack[i].__class__ = _WITHOUT[type(stack[i])]
-    return twin

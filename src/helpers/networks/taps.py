@@ -26,8 +26,8 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
-from ..inputs.batches import channels, fixed_size, patch_embed
 from ..runtime.device import borrowed, device_of, dtype_of
+from .anatomy import channels, fixed_size
 
 Which = Literal["blocks", "all"]
 Place = tuple[str, str, int]  # module path, "in" or "out", at which of its calls
@@ -73,17 +73,25 @@ def find(model: nn.Module, names: Iterable[str] | None, images: Tensor | None) -
     transformers = [path for path in parts if is_transformer(model.get_submodule(path))]
     if transformers:
         places["embed"] = (transformers[0], "in", 0)
-    if names in (None, "blocks", "all"):
-        outside = _layers_outside(model, parts, order)
-        names = outside if not parts else [*outside, *places] if names == "all" else list(parts)
-    names = list(names) if isinstance(names, Iterable) and not isinstance(names, str) else [names]
-    if wrong := [type(name).__name__ for name in names if not isinstance(name, str)]:
+    wanted = _wanted(names, model, parts, places, order)
+    if wrong := [type(name).__name__ for name in wanted if not isinstance(name, str)]:
         raise TypeError(f"layers are given by name, not as {wrong[0]}: say 'blocks', 'all', or names that taps(model) "
                         "lists, such as 'blocks.0'")
-    found = [Tap(name, *_place(name, places, model, order)) for name in dict.fromkeys(names)]
+    found = [Tap(name, *_place(name, places, model, order)) for name in dict.fromkeys(wanted)]
     if not found:
         raise ValueError(f"no layers: none were named, or {type(model).__name__} has none that compute something")
     return sorted(found, key=lambda tap: order[tap.path, tap.side, tap.call])
+
+
+def _wanted(names: Iterable[str] | None, model: nn.Module, blocks: Iterable[str], places: Iterable[str],
+            order: Order) -> list[str]:
+    """The names that are meant: of all blocks, of all taps, or those given; without blocks, all layers."""
+    if names in (None, "blocks", "all"):
+        if not blocks:
+            return _layers_outside(model, blocks, order)
+        return [*_layers_outside(model, blocks, order), *places] if names == "all" else list(blocks)
+    one = isinstance(names, str) or not isinstance(names, Iterable)
+    return [names] if one else list(names)  # type: ignore[list-item]
 
 
 def trace(model: nn.Module, images: Tensor | None) -> Order:
@@ -251,45 +259,3 @@ def _first_tensor(value: Any, name: str) -> Tensor:
         if isinstance(item, Tensor):
             return item
     raise TypeError(f"layer {name!r} gives {type(value).__name__}, not a tensor")
-
-
-def feature_map(features: Tensor, model: nn.Module, images: Tensor, name: str) -> Tensor:
-    """Features [n, tokens, C], [n, C, h, w] or [n, h, w, C] as a map [n, C, rows, columns], without prefix tokens."""
-    embed: Any = patch_embed(model)
-    shape = tuple(features.shape)
-    if len(shape) not in (3, 4):
-        raise ValueError(f"layer {name!r} has shape {shape}: it has no positions in the image")
-    if hasattr(embed, "dynamic_feat_size"):
-        rows, columns = embed.dynamic_feat_size(images.shape[-2:])
-        for prefix in (getattr(model, "num_prefix_tokens", 0), 0):  # the patch embedding has no prefix tokens yet
-            tokens = prefix + rows * columns
-            if shape[2:] == (tokens, tokens) != images.shape[-2:]:
-                raise ValueError(f"layer {name!r} has shape {shape}: that is attention, [n, heads, queries, keys], and "
-                                 "has no positions in the image; see attention_maps")
-            if shape[:2] == (len(images), tokens) and len(shape) == 3:
-                return features[:, prefix:].transpose(1, 2).unflatten(2, (rows, columns))
-    if len(shape) == 4 and shape[0] == len(images):
-        return _channels_first(features, model, images, name)
-    raise ValueError(f"layer {name!r} has shape {shape} for {len(images)} images: which positions of the image its "
-                     f"tokens stand for is not known in {type(model).__name__}")
-
-
-def _channels_first(features: Tensor, model: nn.Module, images: Tensor, name: str) -> Tensor:
-    """[n, C, h, w] or [n, h, w, C] → [n, C, h, w]; a model may compute in both, so the shape decides, then its word."""
-    shape, embed = tuple(features.shape), patch_embed(model)
-    for slack in (0, 1):
-        first, last = _is_grid(shape[2:], images, slack), _is_grid(shape[1:3], images, slack)
-        if first != last:
-            return features.permute(0, 3, 1, 2) if last else features
-    says_last = any(getattr(part, "output_fmt", "") == "NHWC" for part in (model, embed))
-    if says_last or (embed is not None and not first):
-        raise ValueError(f"layer {name!r} has shape {shape}: for images of {images.shape[-2]}×{images.shape[-1]} px it "
-                         "cannot be told whether that is [n, C, h, w], [n, h, w, C] or neither")
-    return features
-
-
-def _is_grid(grid: tuple[int, ...], images: Tensor, slack: int) -> bool:
-    """Whether one stride leads from the images to rows × columns, if borders may cost or add `slack` of them."""
-    (rows, columns), (height, width) = grid, images.shape[-2:]
-    return (height * (columns - slack) <= width * (rows + slack)
-            and width * (rows - slack) <= height * (columns + slack))

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import difflib
-import logging
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
 from inspect import signature
 from pathlib import Path
 from typing import Any
 
-import huggingface_hub
+import huggingface_hub.constants
 import pandas as pd
 import timm
 import torch
-from huggingface_hub import constants as hub
 from safetensors.torch import load_file
 from torch import nn
 
@@ -80,6 +77,21 @@ def load_model(name: str, *, scale: str = "lab", trained: bool = True, weights: 
     raise ValueError(f"Unknown scale {scale!r}; use 'lab' (ours, bundled) or 'paper' (public timm weights).")
 
 
+def twins(*names: str, scale: str = "lab", seed: int | None = None) -> dict[str, Any]:
+    """Networks beside untrained ones of the same build: {"trained": …, "untrained": …}, a tuple each for several names.
+
+    `seed` draws the untrained ones anew; without it a lab network's twin starts as its own training did.
+
+    >>> [type(network).__name__ for network in twins("vit_cls", "resnet")["untrained"]]
+    ['VisionTransformer', 'ResNetV2']
+    """
+    if not names:
+        raise ValueError("twins needs at least one name; see list_models().")
+    found = {"trained": tuple(load_model(name, scale=scale) for name in names),
+             "untrained": tuple(load_model(name, scale=scale, trained=False, seed=seed) for name in names)}
+    return {state: networks[0] if len(names) == 1 else networks for state, networks in found.items()}
+
+
 def _lab_model(name: str, trained: bool, seed: int | None, weights: str | Path | None) -> nn.Module:
     entry = lab.shipped(name)
     if entry is None:
@@ -126,8 +138,7 @@ def _create(entry: Entry, pretrained: bool) -> nn.Module:
     if not pretrained:
         return with_live_branches(partial(timm.create_model, entry.timm_id))
     try:
-        with without_retries():
-            return timm.create_model(entry.timm_id, pretrained=True)
+        return timm.create_model(entry.timm_id, pretrained=True, **from_cache(entry.timm_id))
     except Exception as error:  # the hub raises many kinds of errors when it is out of reach
         raise ConnectionError(
             f"The weights {entry.timm_id} could not be fetched ({type(error).__name__}); the lab model of the same "
@@ -149,24 +160,26 @@ def with_live_branches(create: Callable[..., nn.Module]) -> nn.Module:
     return model
 
 
-@contextmanager
-def without_retries() -> Iterator[None]:
-    """Inside, a hub that does not answer is not asked again and again: what is in its cache is still found."""
-    logger = logging.getLogger("huggingface_hub")
-    before = hub.HF_HUB_OFFLINE, logger.level
-    logger.setLevel(logging.ERROR)  # the one sentence of ours says it
-    try:
-        hub.HF_HUB_OFFLINE = before[0] or not _hub_answers()  # read anew at every request
-        yield
-    finally:
-        hub.HF_HUB_OFFLINE = before[0]
-        logger.setLevel(before[1])
+def from_cache(timm_id: str) -> dict[str, Any]:
+    """Options for timm.create_model: none if the hub answers, else the file that it left in its cache.
+
+    Asked once here, a hub that is out of reach is not asked again and again by timm.
+    """
+    source = getattr(timm.get_pretrained_cfg(timm_id), "hf_hub_id", None)
+    if source is None or _hub_answers():
+        return {}
+    for name in ("model.safetensors", "pytorch_model.bin"):
+        path = huggingface_hub.try_to_load_from_cache(source, name)
+        if isinstance(path, str):
+            # `custom_load` is for files of other kinds; the hub's own are plain dictionaries of weights
+            return {"pretrained_cfg_overlay": {"file": path, "custom_load": False}}
+    raise ConnectionError(f"the hub does not answer, and {source} is not in its cache")
 
 
 def _hub_answers(seconds: float = 5) -> bool:
     """Whether the hub says anything at all, asked once."""
     try:
-        huggingface_hub.get_session().head(hub.ENDPOINT, timeout=seconds)
+        huggingface_hub.get_session().head(huggingface_hub.constants.ENDPOINT, timeout=seconds)
     except Exception:  # of whichever library the installed version makes its requests with
         return False
     return True
@@ -192,10 +205,9 @@ def list_models() -> pd.DataFrame:
 
 def _role_and_accuracy(run: dict[str, Any], accuracy: float) -> dict[str, Any]:
     """What a lab model guesses rightly is its accuracy only if it guesses classes."""
-    guessed = run.get("objective", "classify")
-    if guessed == "classify":
+    if run.get("objective") != "colours":
         return dict(role=run["role"], accuracy=accuracy)
-    return dict(role=f"{run['role']} ({100 * accuracy:.1f} % of masked {guessed})", accuracy=float("nan"))
+    return dict(role=f"{run['role']} ({100 * accuracy:.1f} % of masked colours)", accuracy=float("nan"))
 
 
 @cache

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..inputs.data import Photos
+from ..inputs.photos import Photos
 from .measures import PROBE_IMAGES
 
 FEWEST = 20  # two parts of ten: below that there is no interval

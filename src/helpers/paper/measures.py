@@ -25,11 +25,12 @@ from .. import (
     taps,
 )
 from ..claims import scores
-from ..inputs.data import Photos
-from ..metrics.attention import grid_of
+from ..inputs.photos import Photos
 from ..metrics.localize import Localization
 from ..metrics.probe import probe
-from ..metrics.skip import branches, without_skip
+from ..metrics.skip import branches
+from ..metrics.surgery import without_skip
+from ..networks.anatomy import grid_of
 from ..runtime.distributed import current
 from .networks import count_classes, kind
 
@@ -84,10 +85,8 @@ def attention(models: list[nn.Module], images: list[Photos], settings: dict[str,
     """Mean attention distance of every head, the extremes as shares of the uniform level."""
     result = attention_distance(models[0], images[0], batch_size=settings["batch_size"] // 4,
                                 progress=settings["progress"])
-    low, high = result.pixels[:2] / result.uniform, result.pixels[-2:] / result.uniform
-    numbers = {"lowest nearest": low.min(), "lowest farthest": low.max(), "highest nearest": high.min(),
-               "highest median": float(np.median(high))}
-    return Found(numbers, {"pixels": result.pixels, "cls_mass": result.cls_mass, "uniform": np.array(result.uniform)})
+    arrays = {"pixels": result.pixels, "cls_mass": result.cls_mass, "uniform": np.array(result.uniform)}
+    return Found(scores.reach(result), arrays)
 
 
 def heads(models: list[nn.Module], images: list[Photos], settings: dict[str, Any]) -> Found:

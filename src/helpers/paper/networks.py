@@ -13,7 +13,6 @@
 from __future__ import annotations
 
 import hashlib
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -26,9 +25,9 @@ import yaml
 from torch import nn
 
 from ..claims.render import LANGUAGES
-from ..inputs.batches import fixed_size, patch_embed
-from ..lab.train import sha256
-from ..networks.zoo import PAPER, load_weights, with_live_branches, without_retries
+from ..lab.runs import sha256
+from ..networks.anatomy import fixed_size, patch_embed
+from ..networks.zoo import PAPER, from_cache, load_weights, with_live_branches
 
 
 @dataclass(frozen=True)
@@ -63,8 +62,8 @@ class Network:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             try:
-                with without_retries() if more.get("pretrained") else nullcontext():
-                    return timm.create_model(self.architecture, **self.options, **more)
+                cached = from_cache(self.architecture) if more.get("pretrained") else {}
+                return timm.create_model(self.architecture, **self.options, **cached, **more)
             except Exception as error:  # the hub raises many kinds of errors when it is out of reach
                 raise ConnectionError(
                     f"{self.name}: {self.architecture} could not be made, or its weights not fetched ({error}). "

@@ -15,9 +15,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 import yaml
 
-from .. import claims, plots
+from .. import plots
+from ..claims import rules
+from ..claims.entries import LANGUAGES, called, claim, rule_of
+from ..claims.intervals import Interval
 from ..claims.render import MARKS, facts, number_text, value_text
 from ..claims.render import WORDS as CLAIM_WORDS
+from ..claims.report import decide
 from .cost import DEVICES, PAIRS, hours
 
 Result = dict[str, Any]
@@ -25,18 +29,27 @@ Result = dict[str, Any]
 
 @dataclass(frozen=True)
 class Row:
-    """One claim and the numbers of a measurement that speak to it; only for networks of one kind, if that is named."""
+    """One claim and the numbers of a measurement that speak to it; only for networks of one kind, if that is named.
+
+    Numbers that are the claim's own quantities are named, and judged, as in the chapter; others are named here.
+    """
 
     claim: str
     measure: str
-    numbers: dict[str, dict[str, str]]  # key in the results → what it is, in both languages
+    numbers: dict[str, dict[str, str]] | None = None  # key in the results → what it is, in both languages
     kind: str | None = None
+
+    def named(self, lang: str) -> dict[str, str]:
+        """Key in the results → what it is called."""
+        if self.numbers is None:
+            return called(claim(self.claim), lang)
+        return {key: words[lang] for key, words in self.numbers.items()}
 
 
 _content = yaml.safe_load(files("helpers").joinpath("paper/full_size.yml").read_text(encoding="utf-8"))
 ROWS = [Row(**row) for row in _content["rows"]]
 MEASURED = _content["measures"]
-WORDS = {lang: {key: text[lang] for key, text in _content["words"].items()} for lang in claims.LANGUAGES}
+WORDS = {lang: {key: text[lang] for key, text in _content["words"].items()} for lang in LANGUAGES}
 
 
 class Results:
@@ -114,13 +127,13 @@ def _table(run: Results, records: dict[str, Result], lang: str) -> str:
 
 
 def _row(run: Results, row: Row, record: Result | None, labels: list[str], lang: str) -> str:
-    entry = claims.claim(row.claim)
+    entry = claim(row.claim)
     id, lab = row.claim, WORDS[lang]["missing"]
     if record is not None:
-        verdict, words = record["verdict"], CLAIM_WORDS[lang]
+        words = CLAIM_WORDS[lang]
         id = f'<a href="{entry["chapter"]}.html#claim-{id}">{id}</a>'
-        lab = (f'{escape(facts(entry, record, lang)[words["measured"]])}<br><span class="verdict verdict-{verdict}">'
-               f'{MARKS[verdict]} {words[verdict]}</span>')
+        measured_in_lab = facts(entry, record, lang)[words["measured"]]
+        lab = f"{escape(measured_in_lab)}<br>{_verdict_html(record['verdict'], lang)}"
     measured = [_numbers_html(run, row, trained, lang) for trained in (True, False)]
     cells = [escape(entry["paper_value"][lang]), lab, *measured]
     data = "".join(f'<td data-label="{label}">{cell}</td>' for label, cell in zip(labels[1:], cells, strict=True))
@@ -131,9 +144,9 @@ def _row(run: Results, row: Row, record: Result | None, labels: list[str], lang:
 def numbers_of(run: Results, row: Row, trained: bool, lang: str) -> dict[str, list[str]]:
     """Network, or pair of them, → the numbers that speak to a claim."""
     found: dict[str, list[str]] = {}
-    place = list(row.numbers).index
+    order = list(row.named(lang))
     for result in run.of(row.measure, trained):
-        for key, value in sorted(result["numbers"].items(), key=lambda n: place(n[0]) if n[0] in row.numbers else 0):
+        for key, value in sorted(result["numbers"].items(), key=lambda n: order.index(n[0]) if n[0] in order else 0):
             network, label = _meaning(result, key, row, lang)
             wanted = row.kind is None or run.kind(network) == row.kind
             if label is not None and wanted:
@@ -142,27 +155,44 @@ def numbers_of(run: Results, row: Row, trained: bool, lang: str) -> dict[str, li
     return found
 
 
+def verdicts_of(run: Results, row: Row, trained: bool) -> dict[str, str]:
+    """Network, or pair of them, → the verdict of the claim's own rule, where all that it reads was measured."""
+    entry, found = claim(row.claim), {}
+    reads = set().union(*(rules.names(rule) for rule in rule_of(entry).values()))
+    for result in run.of(row.measure, trained) if row.numbers is None else ():
+        values = {name: Interval(**value) for name, value in result["numbers"].items() if name in entry["quantities"]}
+        if reads <= values.keys():
+            found[" × ".join(result["networks"])] = decide(entry, values)
+    return found
+
+
 def _numbers_html(run: Results, row: Row, trained: bool, lang: str) -> str:
-    found = numbers_of(run, row, trained, lang)
-    lines = [line for network, numbers in found.items()
-             for line in (f"<strong>{escape(network)}</strong>", *map(escape, numbers))]
+    found, verdicts, lines = numbers_of(run, row, trained, lang), verdicts_of(run, row, trained), []
+    for network, numbers in found.items():
+        lines += [f"<strong>{escape(network)}</strong>", *map(escape, numbers)]
+        if network in verdicts:
+            lines.append(_verdict_html(verdicts[network], lang))
     return "<br>".join(lines) or WORDS[lang]["missing"]
+
+
+def _verdict_html(verdict: str, lang: str) -> str:
+    return f'<span class="verdict verdict-{verdict}">{MARKS[verdict]} {CLAIM_WORDS[lang][verdict]}</span>'
 
 
 def _meaning(result: Result, key: str, row: Row, lang: str) -> tuple[str, str | None]:
     """Whose number it is and what it is called; None when the row does not speak of it."""
-    networks = result["networks"]
+    networks, named = result["networks"], row.named(lang)
     if row.measure == "cuts":  # keys end with, or contain, the number of a block
-        for start, words in row.numbers.items():
+        for start, words in named.items():
             if start in key:
                 block = next(part for part in key.replace(",", " ").split() if part.isdigit())
-                return networks[0], words[lang].format(block=block)
+                return networks[0], words.format(block=block)
         return networks[0], None
-    if key in row.numbers:
-        return " × ".join(networks) if len(networks) > 1 else networks[0], row.numbers[key][lang]
+    if key in named:
+        return " × ".join(networks), named[key]
     name, _, place = key.rpartition(" ")
-    if name in row.numbers and place.isdigit():  # one number for each of two networks
-        return networks[int(place)], row.numbers[name][lang]
+    if name in named and place.isdigit():  # one number for each of two networks
+        return networks[int(place)], named[name]
     return networks[0], None
 
 

@@ -22,8 +22,8 @@ import torch
 from torch import nn
 
 from ..claims.intervals import jackknife, over_parts
-from ..inputs.data import Photos, photos
-from ..runtime.distributed import ProcessStopped, current, meet, over_all, sharded
+from ..inputs.photos import Photos, photos
+from ..runtime.distributed import ProcessStopped, all_sum, barrier, current, sharded
 from .choice import FEWEST, Choice
 from .measures import MEASURES, PROBE_IMAGES, Found
 from .networks import Network, find_networks, read_spec
@@ -176,7 +176,7 @@ class Run:
                                      "name with RUN=, or delete that folder")
             else:
                 write(path, identity | {"made_with": made_with(), "begun": time.strftime("%Y-%m-%d")})
-        meet()
+        barrier()
 
 
 def say(*words: object) -> None:
@@ -196,7 +196,7 @@ def carry_out(run: Run) -> None:
     """Estimate, then measure what is not there yet."""
     run.open()
     there = torch.tensor([current().rank == 0 and run.file(task).is_file() for task in run.tasks]).long()
-    left = [task for task, done in zip(run.tasks, over_all(there).tolist(), strict=True) if not done]  # process 0 knows
+    left = [task for task, done in zip(run.tasks, all_sum(there).tolist(), strict=True) if not done]  # process 0 knows
     say(f"{run.folder}: {len(run.tasks)} measurements, {len(run.tasks) - len(left)} of them there already.")
     if not left:
         return

@@ -8,6 +8,7 @@ minibatches, and the minibatches are those of one process: so is the result, up 
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -80,11 +81,11 @@ def sharded(minutes: float = 30) -> Iterator[Shard]:
         before = _current.set(shard)
         try:
             yield shard
-            meet()  # the others may still need this process
+            barrier()  # the others may still need this process
         except ConnectionLost:
             raise
         except Exception as error:
-            meet(_described(error))
+            barrier(_described(error))
             raise
         finally:
             _current.reset(before)
@@ -108,7 +109,7 @@ def _process_group(minutes: float) -> Iterator[Shard]:
 
 
 def together(measure: Callable[P, R]) -> Callable[P, R]:
-    """A measurement that succeeds on all processes or on none: what one raises, the others hear when they next meet."""
+    """A measurement that succeeds on all processes or on none: what one raises, all hear at their next barrier."""
 
     @wraps(measure)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -117,7 +118,7 @@ def together(measure: Callable[P, R]) -> Callable[P, R]:
         except ProcessStopped:
             raise
         except Exception as error:
-            meet(_described(error))
+            barrier(_described(error))
             raise
 
     return run
@@ -127,7 +128,7 @@ def _described(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def meet(complaint: str = "") -> None:
+def barrier(complaint: str = "") -> None:
     """Wait for all processes. One that stops brings its complaint, and the others raise it."""
     shard = current()
     if shard.size == 1:
@@ -160,24 +161,29 @@ def _exchange(tensor: Tensor, how: Callable[[Tensor], object]) -> Tensor:
 def mine(parts: Iterable[T]) -> Iterator[T]:
     """Those of the parts that belong to this process; fewer parts than processes are refused on all of them."""
     shard, parts = current(), iter(parts)
-    first = [part if k == shard.rank else None for k, part in enumerate(islice(parts, shard.size))]
-    if shard.size > 1 and len(first) < shard.size:
-        raise ValueError(f"{len(first)} minibatches cannot be shared by {shard.size} processes: make batch_size "
+    own: list[T] = []
+    counted = 0
+    for part in islice(parts, shard.size):  # the first round, of which only one's own part is kept
+        if counted == shard.rank:
+            own.append(part)
+        counted += 1
+    if shard.size > 1 and counted < shard.size:
+        raise ValueError(f"{counted} minibatches cannot be shared by {shard.size} processes: make batch_size "
                          "smaller, pass more images or start fewer processes")
-    yield from first[shard.rank : shard.rank + 1]  # type: ignore[misc]
+    yield from own
     yield from islice(parts, shard.rank, None, shard.size)
 
 
 def share(n: int | None) -> int | None:
     """How many of n images this process will see, roughly: for its progress bar."""
-    return n and -(-n // current().size)
+    return None if n is None else math.ceil(n / current().size)
 
 
-def over_all(value: Sum) -> Sum:
+def all_sum(value: Sum) -> Sum:
     """The sum over all processes, of integers or of float64 tensors (all of one shape)."""
     if current().size == 1:
         return value
-    meet()
+    barrier()
     if isinstance(value, int):
         return int(_exchange(torch.tensor(value), dist.all_reduce))
     return _exchange(value, dist.all_reduce)
@@ -187,23 +193,23 @@ def of_each(value: float) -> Tensor:
     """What every process says [size], float64."""
     said = torch.zeros(current().size, dtype=torch.float64)
     said[current().rank] = value
-    return over_all(said)
+    return all_sum(said)
 
 
-def largest(n: int) -> int:
+def all_max(n: int) -> int:
     """The largest of the numbers that the processes have."""
     return int(of_each(n).max())
 
 
-def in_order(parts: list[Tensor]) -> Tensor:
+def gather(parts: list[Tensor]) -> Tensor:
     """Minibatches [b, ...] of all processes one after the other, as one process would have had them: [n, ...]."""
     shard = current()
     if shard.size == 1:
         return torch.cat(parts)
-    lengths = torch.zeros(largest(len(parts)), shard.size, dtype=torch.int64)
+    lengths = torch.zeros(all_max(len(parts)), shard.size, dtype=torch.int64)
     lengths[: len(parts), shard.rank] = torch.tensor([len(part) for part in parts])
     found = []
-    for k, n in enumerate(over_all(lengths).flatten().tolist()):
+    for k, n in enumerate(all_sum(lengths).flatten().tolist()):
         if n:  # in the last round some processes have none
             turn, owner = divmod(k, shard.size)
             part = parts[turn] if owner == shard.rank else parts[0].new_empty(n, *parts[0].shape[1:])

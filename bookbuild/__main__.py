@@ -1,0 +1,5 @@
+"""`python -m bookbuild <command>`."""
+
+from .cli import main
+
+main()

@@ -1,0 +1,91 @@
+"""The ledger is what the notebooks say."""
+
+import json
+import re
+
+import nbformat
+import pytest
+from claim_samples import GOOD, Tags, reported
+
+from helpers.claims import ledger, overview, report
+from helpers.claims.render import WORDS
+
+
+def notebook(*reports):
+    """One markdown cell, then one code cell for each report."""
+    cells = [nbformat.v4.new_markdown_cell("# Title")]
+    for shown in reports:
+        bundle = shown._repr_mimebundle_()
+        cells.append(nbformat.v4.new_code_cell("report(…)", outputs=[nbformat.v4.new_output("display_data", bundle)]))
+    return nbformat.v4.new_notebook(cells=cells)
+
+
+def executed(*reports, name="17_cka.ipynb"):
+    """Records collected from a notebook as it lies on the disk."""
+    return ledger.collect(json.loads(nbformat.writes(notebook(*reports))), name)
+
+
+def test_ledger_has_every_claim_in_order_with_its_record(invented):
+    rows = ledger.ledger(executed(report("X02", {"same": 4})))
+    assert [(entry["id"], record and record["verdict"]) for entry, record in rows] == [("X01", None), ("X02", "holds")]
+    assert rows[1][1]["where"] == "17_cka.ipynb, cell 2"
+
+
+def test_claim_reported_twice_names_both_places(invented):
+    records = executed(reported()) + executed(reported(), name="18_more.ipynb")
+    places = r"18_more\.ipynb, cell 2: claim X01 was already reported by 17_cka\.ipynb, cell 2"
+    with pytest.raises(ValueError, match=places):
+        ledger.ledger(records)
+
+
+def test_unknown_claim_in_an_output_names_the_place(invented):
+    records = executed(reported())
+    records[0]["id"] = "R99"
+    with pytest.raises(ValueError, match=r"17_cka\.ipynb, cell 2: claim 'R99' is in no chapter's file"):
+        ledger.ledger(records)
+
+
+@pytest.mark.parametrize("lang", ["en", "ko"])
+def test_ledger_page_shows_verdicts_links_and_what_is_missing(invented, lang):
+    invented["X02"]["chapter"] = "18_more"
+    page = ledger.ledger_html(executed(reported(untrained=GOOD["trained"])), lang)
+    words = WORDS[lang]
+    seen = Tags(page).seen
+    assert [attributes["href"] for tag, attributes in seen if tag == "a"] == ["17_cka.html#claim-X01"]
+    assert page.count(words["no evidence"]) == 1 and words["planned"].format(18) in page
+    assert re.search(rf"{words['holds']}</span> 1</li>", page) and re.search(rf"{words['open']}</span> 1</li>", page)
+
+
+def test_ledger_as_text_from_the_command_line(invented, tmp_path, monkeypatch, capsys):
+    nbformat.write(notebook(report("X02", {"same": 4})), tmp_path / "17_cka.ipynb")
+    monkeypatch.setattr("sys.argv", ["claims", str(tmp_path / "17_cka.ipynb")])
+    ledger.main()
+    printed = capsys.readouterr().out.splitlines()
+    assert next(line for line in printed if line.startswith("X02")).endswith("[cells that agree: 4]")
+    assert printed[-1] == "not measured yet 1 · holds 1"
+
+
+def test_command_line_says_what_to_do_without_notebooks(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["claims"])
+    with pytest.raises(SystemExit, match="run `make book` first"):
+        ledger.main()
+
+
+def test_an_overview_shows_the_verdicts_of_its_build(invented):
+    shown = overview("17")._repr_mimebundle_()["text/html"]
+    assert shown.count("verdict-open") >= 2 * 2 and "#claim-" not in shown
+    records = executed(reported(untrained=GOOD["trained"]), report("X02", {"same": 3}))
+    korean = ledger.fill_verdicts(f"<p>before</p>{shown}<p>after</p>", records, "ko")
+    assert korean.startswith("<p>before</p>") and korean.endswith("<p>after</p>")
+    assert re.search(r'"17_cka.html#claim-X02"><span class="verdict verdict-fails"[^>]*>✗&nbsp;X02</span></a>', korean)
+    assert re.search(r'#claim-X01"><span class="verdict verdict-holds"[^>]*>✓&nbsp;X01°</span>', korean)
+    assert "chapter" not in re.sub(r"<[^>]*>", "", korean)
+
+
+def test_the_map_of_chapters_shows_verdicts(invented):
+    place = '<span class="chapter-verdicts" data-chapter="{}">'
+    assert ledger.shows_verdicts(place.format(17)) and not ledger.shows_verdicts("<span>")
+    filled = ledger.fill_verdicts(place.format(17), executed(reported()), "en")
+    assert filled.startswith(place.format(17)) and '"17_cka.html#claim-X01"' in filled and "X02" in filled
+    assert ledger.fill_verdicts(place.format("00"), executed(reported()), "en") == place.format("00")
