@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import copy
-import importlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import nbformat
+
+from helpers.claims import reports
 
 from . import paths
 from .execute import code_of
 from .paths import BuildError
-
-cards: Any = importlib.import_module("helpers.claims.report")  # the package has a function of the same name
 
 
 def stage(root: Path, language: str, folder: Path, only: str | None = None) -> None:
@@ -68,10 +66,10 @@ def read_executed(root: Path, name: str) -> nbformat.NotebookNode:
 def _write_card_anew(output: nbformat.NotebookNode) -> None:
     """A claim's words and its rule may have changed since its numbers were measured."""
     data = output.get("data", {})
-    if cards.MIME in data:
-        data.update(cards.rendered(data[cards.MIME]))
-    if cards.LIST_MIME in data:
-        data.update(cards.rendered_list(data[cards.LIST_MIME]))
+    if reports.MIME in data:
+        data.update(reports.rendered(data[reports.MIME]))
+    if reports.LIST_MIME in data:
+        data.update(reports.rendered_list(data[reports.LIST_MIME]))
 
 
 def with_outputs(path: Path, executed: nbformat.NotebookNode) -> nbformat.NotebookNode:

@@ -1,4 +1,5 @@
 from . import scores as scores
+from . import tables as tables
 from .entries import claim as claim
 from .entries import load as load
 from .intervals import Interval as Interval
@@ -7,7 +8,7 @@ from .intervals import jackknife as jackknife
 from .intervals import over_parts as over_parts
 from .intervals import parts as parts
 from .intervals import welch as welch
-from .report import outline as outline
-from .report import overview as overview
-from .report import report as report
+from .reports import outline as outline
+from .reports import overview as overview
+from .reports import report as report
 from .tables import table as table

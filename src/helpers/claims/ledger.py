@@ -11,7 +11,7 @@ from typing import Any
 
 from .entries import Entry, load
 from .render import chips_html, ledger_page, overview_html, value_text
-from .report import MIME, completed
+from .reports import MIME, completed
 
 OVERVIEW = re.compile(r'<table class="claims-overview" data-chapters="([\d ]+)">.*?</table>', re.DOTALL)
 CHAPTER_VERDICTS = re.compile(r'<span class="chapter-verdicts" data-chapter="(\d\d)">')

@@ -9,14 +9,13 @@ wherever they stand.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from html import escape
-from numbers import Integral
 from typing import Any
 
 from . import rules
 from .entries import LANGUAGES, rule_of
+from .numerals import number_text
 
 MARKS = {"holds": "✓", "partly": "◐", "fails": "✗", "untestable": "?"}
 PAPERS = ("background", "vit", "raghu")
@@ -51,18 +50,6 @@ WORDS = {
         "kind E/T": "가중치로 실행하거나 책에서 학습",
     },
 }  # fmt: skip
-
-
-def number_text(value: float) -> str:
-    """0.8912 → 0.891, 3.2e-07 → 3.2e-7, 10240 → 10,240, with a true minus sign."""
-    if isinstance(value, Integral) or (abs(value) >= 1000 and math.isfinite(value)):
-        text = f"{value:,.0f}"
-    elif value == 0 or abs(value) >= 1e-3:
-        text = f"{value:.3g}"
-    else:
-        mantissa, exponent = f"{value:.1e}".split("e")
-        text = f"{mantissa.removesuffix('.0')}e{int(exponent)}"
-    return text.replace("-", "−")
 
 
 def value_text(value: Any, lang: str) -> str:

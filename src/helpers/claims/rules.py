@@ -17,6 +17,7 @@ from functools import cache
 from typing import Any
 
 from .intervals import Interval
+from .numerals import number_text
 
 Value = float | bool | str | Interval | None
 UNTRAINED = "untrained"
@@ -172,4 +173,6 @@ def _words(node: ast.AST, called: Mapping[str, str], words: Mapping[str, str]) -
                 else words[node.attr].format(say(node.value)))
     if isinstance(node, ast.Name):
         return words["name"].format(called[node.id])
-    return str(node.value).replace("-", "−") if isinstance(node, ast.Constant) else ast.unparse(node)
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else number_text(float(node.value))  # type: ignore[arg-type]
+    return ast.unparse(node)

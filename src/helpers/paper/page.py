@@ -19,9 +19,10 @@ from .. import plots
 from ..claims import rules
 from ..claims.entries import LANGUAGES, called, claim, rule_of
 from ..claims.intervals import Interval
-from ..claims.render import MARKS, facts, number_text, value_text
+from ..claims.numerals import number_text
+from ..claims.render import MARKS, facts, value_text
 from ..claims.render import WORDS as CLAIM_WORDS
-from ..claims.report import decide
+from ..claims.reports import decide
 from .cost import DEVICES, PAIRS, hours
 
 Result = dict[str, Any]
@@ -157,7 +158,8 @@ def numbers_of(run: Results, row: Row, trained: bool, lang: str) -> dict[str, li
 
 def verdicts_of(run: Results, row: Row, trained: bool) -> dict[str, str]:
     """Network, or pair of them, → the verdict of the claim's own rule, where all that it reads was measured."""
-    entry, found = claim(row.claim), {}
+    entry = claim(row.claim)
+    found: dict[str, str] = {}
     reads = set().union(*(rules.names(rule) for rule in rule_of(entry).values()))
     for result in run.of(row.measure, trained) if row.numbers is None else ():
         values = {name: Interval(**value) for name, value in result["numbers"].items() if name in entry["quantities"]}

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 import traitlets
-from test_explore_models import unpacked
 
+from explorer_samples import unpacked
 from helpers import load_images, load_model
 from helpers.explore import shift, shift_explorer
 from helpers.metrics.shifts import equivariance_error

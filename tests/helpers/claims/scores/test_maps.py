@@ -1,11 +1,11 @@
-"""Scores on matrices whose answer is known."""
+"""Scores of maps of CKA whose answer is known."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from helpers import CKA, NormRatio, ReceptiveField
+from helpers import CKA
 from helpers.claims import scores
 
 TWO_STAGES = np.kron(np.eye(2), np.ones((3, 3)))
@@ -73,15 +73,6 @@ def test_a_grid_is_seen_where_taps_of_one_kind_are_alike():
     assert np.isclose(scores.spread(by_kind, names), 0.6 * np.sqrt(1 / 6 * 5 / 6))
 
 
-def test_halves_and_steps_of_curves():
-    assert scores.halves(np.array([3.0, 3, 1, 1])) == 2
-    depths = np.array([0.25, 0.5, 0.75, 1])
-    assert scores.largest_step(np.array([1.0, 1, 4, 5]), depths) == (0.75, 0.625)
-    assert scores.largest_step(np.array([1.0, 4, 0, 1]), depths) == (0.75, 0.375)  # a step down is no growth
-    assert scores.largest_step(np.array([1.0, 1, 4, 5]), np.array([0.1, 0.2, 0.9, 1])) == (0.75, 0.55)
-    assert np.isnan(scores.largest_step(np.ones(4), depths)).all()
-
-
 def test_structure_of_a_uniform_vit_and_a_resnet_in_two_stages():
     names = ["stages.0.blocks.0", "stages.0.blocks.1", "stages.0.blocks.2"]
     names += [name.replace("stages.0", "stages.1") for name in names]
@@ -105,53 +96,9 @@ def test_matching_says_where_the_halves_of_the_columns_lie_and_how_alike_the_thi
     np.testing.assert_allclose([found["last_minus_first"], found["last_minus_middle"]], [-0.8, -0.4])
 
 
-def test_spearman_by_place():
-    falling, rising = np.array([3.0, 2, 1, 0]), np.array([0.0, 1, 2, 3])
-    np.testing.assert_allclose(scores.spearman(np.stack([falling, rising, [1, 0, 2, 3]], 1)), [-1, 1, 0.8])
-
-
-def field(*centres: float, grid: tuple[int, int] = (4, 4)) -> ReceptiveField:
-    """Layers on 8×8 pixels: `centre` times as much gradient in the centre patch as in every other."""
-    maps = np.ones((len(centres), 8, 8))
-    maps[:, 4:6, 4:6] *= np.array(centres)[:, None, None]
-    return ReceptiveField(maps, [f"blocks.{i}" for i in range(len(centres))], [grid] * len(centres),
-                          [1] * len(centres), True, 1)
-
-
-def test_scores_of_receptive_fields():
-    narrow, wide = field(1e6, 1e6, 1e6), field(1e6, 1, 1)
-    gaps = scores.first_radii(wide, narrow)
-    assert gaps["gap_50"] > 2 and gaps["gap_90"] > 3 and set(scores.first_radii(narrow, narrow).values()) == {0}
-    assert scores.first_radii(narrow, field(1e6, 1, 1))["gap_50"] < 0  # the wider one of stem and first block
-    assert np.isclose(scores.smallest_centre(field(1, 15, 31)), 15 / 30 * 16)  # the embedding does not count
-    assert scores.centre_leads(field(0.5, 2, 2)) and not scores.centre_leads(field(2, 2, 0.5))
-    ratio = scores.centre_ratio(field(1, 15, 1, 15), field(15, 15, 15, 15))
-    assert np.isclose(ratio["attention"], 1 / 8) and ratio["mlp"] == 1
-    assert (scores.radius_ratio(wide, narrow) > 1).tolist() == [False, True, True]
-    assert scores.stage_starts([(8, 8), (8, 8), (4, 4), (4, 4)]).tolist() == [False, False, True, False]
-
-
-def test_growth_compares_the_largest_steps():
-    late, even = field(1, 1e6, 1e6, 1e6, 1), field(1, 1e6, 1e6, 1, 1)
-    found = scores.growth(late, even)
-    assert (found["vit_step"], found["resnet_step"], found["step_gap"]) == (1, 1, 0) and found["step_depth"] == 0.875
-    assert scores.growth(even, late)["step_depth"] == 0.625
-
-
-def ratios(cls: list[float], spatial: float, kinds: tuple[str, ...] = ("attn", "mlp")) -> NormRatio:
-    """The same ratio at attention and MLP, for [CLS] and two patches; cosines are a tenth of it."""
-    values = np.array([[value, spatial, spatial] for value in cls])
-    ratio, cosine = ({kind: values / scale for kind in kinds} for scale in (1, 10))
-    return NormRatio(ratio, cosine, cosine, {kind: ["f"] * len(cls) for kind in kinds}, 1, True, 1)
-
-
-def test_scores_of_norm_ratios():
-    conv = {"conv": np.array([1.0, 3.0])}
-    resnet = NormRatio(conv, conv, conv, {"conv": ["f", "f"]}, 0, False, 1)
-    found = scores.norm_ratios(ratios([4.0, 4, 1, 0.5], 2.0), resnet)
-    assert found["above_spatial"] == 0.5 and found["above_cls"] == 0.5
-    assert np.isclose(found["cls_fall"], 3.25) and found["spatial_fall"] == 0
-    assert np.isclose(found["cls_turn"], -0.325) and found["late_gap"] == found["last_gap"] == 0
-    assert np.isclose(found["crossing"], (1.5 + 2 / 3) / 4)
-    assert np.isnan(scores.crossing(ratios([1.0, 1, 3, 3], 2.0)))
-    assert scores.by_block(resnet)["ResNet"].tolist() == [1, 3]
+def test_matching_blocks_that_grow_apart_with_depth():
+    parts = [np.array([0.9, 0.8, 0.7, 0.6, 0.5, 0.4]), np.array([0.9, 0.6, 0.7, 0.6, 0.5, 0.4]) - 0.1]
+    found = scores.with_depth(parts)
+    assert found["lowest"] == pytest.approx(0.75) and found["highest"] == pytest.approx(0.4)
+    assert found["gap"] == pytest.approx(0.35)
+    assert found["spearman"] == pytest.approx((-1 - 0.8986) / 2, abs=1e-4)

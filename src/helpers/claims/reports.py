@@ -181,7 +181,7 @@ def decide(entry: Entry, values: Numbers, untrained: Numbers | None = None) -> V
         return "untestable"
     rule = rule_of(entry)
     earned = (verdict for verdict in ("holds", "partly") if verdict in rule)
-    return next((v for v in earned if rules.is_met(rule[v], values, untrained)), "fails")  # type: ignore[return-value]
+    return next((v for v in earned if rules.is_met(rule[v], values, untrained)), "fails")
 
 
 def _values(pairs: list[list[Any]]) -> dict[str, rules.Value]:

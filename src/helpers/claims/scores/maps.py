@@ -1,4 +1,4 @@
-"""From matrices and curves to the numbers that the claims of chapters 18–25 speak of."""
+"""From maps of CKA to the numbers of R04–R09, R25, R39–R43, R47 and R48."""
 
 from __future__ import annotations
 
@@ -11,10 +11,7 @@ import pandas as pd
 from scipy.stats import spearmanr
 
 if TYPE_CHECKING:
-    from ..metrics.attention import AttentionDistance
-    from ..metrics.cka import CKA
-    from ..metrics.receptive import ReceptiveField
-    from ..metrics.skip import NormRatio
+    from ...metrics.cka import CKA
 
 
 def _mean(values: np.ndarray) -> float:
@@ -156,153 +153,6 @@ def best_split(similarity: np.ndarray) -> dict[str, float]:
     sides = two_sides(similarity, cut)
     return sides | {"over_side": sides["across"] / min(sides["before"], sides["after"]),
                     "length": cut / len(similarity)}
-
-
-def reach(distance: AttentionDistance) -> dict[str, float]:
-    """How far heads look, as shares of the uniform level: extremes of the two lowest and the two highest blocks."""
-    share = distance.pixels / distance.uniform
-    return {"lowest_nearest": float(share[:2].min()), "lowest_farthest": float(share[:2].max()),
-            "highest_nearest": float(share[-2:].min()), "highest_median": float(np.median(share[-2:]))}
-
-
-def spearman(cka: np.ndarray) -> np.ndarray:
-    """Rank correlation of place and CKA, [..., places, targets] → [..., targets]; no ties (R15)."""
-    n = cka.shape[-2]
-    steps = cka.argsort(-2).argsort(-2) - np.arange(n)[:, None]
-    return 1 - 6 * (steps**2).sum(-2) / (n**3 - n)
-
-
-def halves(curve: np.ndarray) -> float:
-    """Mean over the first half of the depth minus mean over the second."""
-    half = len(curve) // 2
-    return float(curve[:half].mean() - curve[half:].mean())
-
-
-def largest_step(radii: np.ndarray, depths: np.ndarray) -> tuple[float, float]:
-    """The largest step up of a curve as a share of all its steps up, and the depth half-way through that step.
-
-    NaN and NaN for a curve that never grows.
-    """
-    steps = np.clip(np.diff(radii), 0, None)
-    if steps.sum() == 0:
-        return float("nan"), float("nan")
-    at = steps.argmax()
-    return float(steps[at] / steps.sum()), float((depths[at] + depths[at + 1]) / 2)
-
-
-# ---- effective receptive fields: R16–R20 ------------------------------------------------------------------------
-
-
-def first_radii(vit: ReceptiveField, resnet: ReceptiveField) -> dict[str, float]:
-    """R16, in pixels: radius of the ViT's first block minus the wider one of the ResNet's stem and first block.
-
-    Both fields hold the first tap (patch embedding, stem) and then blocks, after the residual sum.
-    """
-    gap = lambda q: float(vit.radius(q)[1] - resnet.radius(q)[:2].max())
-    return {"gap_50": gap(0.5), "gap_90": gap(0.9)}
-
-
-def growth(vit: ReceptiveField, resnet: ReceptiveField) -> dict[str, float]:
-    """R17: the largest step of the 50 % radius from block to block as a share of all growth, and its depth in the ViT.
-
-    Fields as for `first_radii`.
-    """
-
-    def step(field: ReceptiveField) -> tuple[float, float]:
-        radii = field.radius(0.5)[1:]
-        return largest_step(radii, np.arange(1, len(radii) + 1) / len(radii))
-
-    (vit_step, depth), (resnet_step, _) = step(vit), step(resnet)
-    return {"vit_step": vit_step, "resnet_step": resnet_step, "step_gap": vit_step - resnet_step, "step_depth": depth}
-
-
-def smallest_centre(vit: ReceptiveField) -> float:
-    """R18: share of the centre patch over an even share, smallest of all blocks. Field as for `first_radii`."""
-    return float((vit.centre_share / vit.uniform_share)[1:].min())
-
-
-def centre_leads(vit: ReceptiveField) -> bool:
-    """R18: whether the centre patch has the largest share of all patches in every block."""
-    for share, (rows, columns) in zip(vit.shares[1:], vit.grids[1:], strict=True):
-        patches = share.reshape(rows, len(share) // rows, columns, -1).sum((1, 3))
-        if patches.argmax() != rows // 2 * columns + columns // 2:
-            return False
-    return True
-
-
-def centre_ratio(before: ReceptiveField, after: ReceptiveField) -> dict[str, float]:
-    """R19: centre share before over after the residual sum, median over the blocks of a ViT.
-
-    Layers take turns: attention and MLP of the first block, of the second, and so on.
-    """
-    ratio = before.centre_share / after.centre_share
-    return {"attention": float(np.median(ratio[::2])), "mlp": float(np.median(ratio[1::2]))}
-
-
-def radius_ratio(before: ReceptiveField, after: ReceptiveField) -> np.ndarray:
-    """R20: 50 % radius before over after the residual sum [blocks]."""
-    return before.radius(0.5) / after.radius(0.5)
-
-
-def stage_starts(grids: list[tuple[int, int]]) -> np.ndarray:
-    """Which blocks are the first of a later stage [blocks]: those whose grid is not that of the block before."""
-    return np.array([i > 0 and grid != grids[i - 1] for i, grid in enumerate(grids)])
-
-
-# ---- norm ratios: R21–R24 ---------------------------------------------------------------------------------------
-
-
-def middles(blocks: int) -> np.ndarray:
-    """Where blocks sit, as shares of the depth [blocks]."""
-    return (np.arange(blocks) + 0.5) / blocks
-
-
-def by_block(result: NormRatio, view: str = "ratio") -> dict[str, np.ndarray]:
-    """A curve [blocks] per branch and kind of token; view: ratio, cosine_sum, cosine_branch."""
-    curves: dict[str, np.ndarray] = {}
-    for branch, values in getattr(result, view).items():
-        if branch == "conv":
-            curves["ResNet"] = values
-        else:
-            curves[f"{branch} CLS"] = values[:, 0]
-            curves[f"{branch} spatial"] = values[:, result.prefix :].mean(1)
-    return curves
-
-
-def crossing(vit: NormRatio) -> float:
-    """Relative depth where [CLS], attention and MLP together, drops below the spatial tokens; NaN if it never does."""
-    curves = by_block(vit)
-    gap = _of_both(curves, "CLS") - _of_both(curves, "spatial")
-    for i in np.flatnonzero((gap[:-1] > 0) & (gap[1:] <= 0)):
-        return float((i + 0.5 + gap[i] / (gap[i] - gap[i + 1])) / len(gap))
-    return float("nan")
-
-
-def _of_both(curves: dict[str, np.ndarray], tokens: str) -> np.ndarray:
-    """Mean of attention and MLP, block by block."""
-    return (curves[f"attn {tokens}"] + curves[f"mlp {tokens}"]) / 2
-
-
-def norm_ratios(vit: NormRatio, resnet: NormRatio) -> dict[str, float]:
-    """Quantities of R21–R24, and some beside them; a half is half of the blocks.
-
-    `…_fall` is the ratio of the first minus that of the second half, `…_turn` the cosine of the second minus that of
-    the first, attention and MLP together unless one is named. `above_…` is the share of the ViT's sums that lie above
-    the ResNet's curve at the same relative depth.
-    """
-    ratio, cosine = by_block(vit), by_block(vit, "cosine_sum")
-    level = np.interp(middles(len(vit.attn)), middles(len(resnet.blocks)), resnet.blocks)
-    above = lambda tokens: float(np.mean([ratio[f"{branch} {tokens}"] > level for branch in ("attn", "mlp")]))
-    half, cls = len(vit.attn) // 2, _of_both(ratio, "CLS")
-    attention_minus_mlp = ratio["attn CLS"] - ratio["mlp CLS"]
-    return {
-        "above_spatial": above("spatial"), "above_cls": above("CLS"),
-        "cls_fall": halves(cls), "spatial_fall": halves(_of_both(ratio, "spatial")),
-        "cls_fall_attention": halves(ratio["attn CLS"]), "cls_fall_mlp": halves(ratio["mlp CLS"]),
-        "cls_fall_without_block_0": float(cls[1:half].mean() - cls[half:].mean()), "crossing": crossing(vit),
-        "late_gap": float(attention_minus_mlp[half:].mean()), "last_gap": float(attention_minus_mlp[-1]),
-        "cls_turn": -halves(_of_both(cosine, "CLS")), "spatial_turn": -halves(_of_both(cosine, "spatial")),
-    }  # fmt: skip
 
 
 def with_depth(parts: Sequence[np.ndarray]) -> dict[str, float]:

@@ -6,13 +6,13 @@ import re
 import numpy as np
 import pytest
 import torch
-from claim_samples import GOOD, Tags, reported
+from claim_samples import GOOD, reported
 from jupyter_client.manager import KernelManager
 
 from bookbuild.kernels import own_sockets
 from helpers.claims import Interval, entries, outline, overview, report
-from helpers.claims.render import WORDS, number_text, value_text
-from helpers.claims.report import LIST_MIME, MIME, completed, rendered
+from helpers.claims.render import WORDS
+from helpers.claims.reports import LIST_MIME, MIME, completed, rendered
 
 
 def outcome(**states):
@@ -118,51 +118,6 @@ def test_an_interval_stays_inside_its_range_and_what_is_missing_is_a_dash(invent
     assert record["trained"][0][1] == [["near", {"value": 0.1, "low": 0, "high": 2}], ["gap", None]]
     assert completed(record)["verdict"] == "partly"
     assert "gap of 4 px: –" in rendered(record)["text/plain"]
-
-
-def test_card_tells_both_languages_everything(invented):
-    bundle = reported()._repr_mimebundle_()
-    for text in (bundle["text/html"], bundle["text/plain"]):
-        for part in ("Heads look near.", "헤드는 가까이 본다.", "No number.", "숫자는 없다.", "nearest head: 0.2",
-                     "4픽셀의 차이: 0.5 (0.1~0.9)", "gap of 4 px: 0.5 (0.1 to 0.9)", "Off by −0.2.", "−0.2만큼 다르다.",
-                     WORDS["en"]["holds"], WORDS["ko"]["holds"]):
-            assert part in text, part
-    assert "Rule: holds: “nearest head” < 0.3 and “gap of 4 px”, lower end > 0; partly: “nearest head” < 0.6" in repr(
-        reported())
-
-
-@pytest.mark.parametrize("lang", ["en", "ko"])
-def test_card_says_what_the_untrained_network_earns(invented, lang):
-    says = lambda **states: {key for key in ("no evidence", "before")
-                             if WORDS[lang][key] in rendered(reported(**states).record)["text/html"]}
-    assert says() == says(trained={"near": 0.9}) == set()
-    assert says(untrained={"near": 0.1, "gap": 1}) == {"no evidence"}
-    assert says(trained={"near": 0.9}, untrained={"near": 0.1, "gap": 1}) == {"before"}
-
-
-def test_card_is_sound_html_and_escapes_what_it_is_told(invented):
-    evil = "<script>alert('&')</script>"
-    invented["X01"]["quantities"]["near"] |= {"en": evil}
-    invented["X01"]["note"] = {"en": evil + "{off}", "ko": evil}
-    seen = Tags(reported(facts={"side": evil, "off": evil})._repr_mimebundle_()["text/html"]).seen
-    assert "script" not in {tag for tag, _ in seen}
-    assert [attributes["lang"] for _, attributes in seen if attributes.get("class") == "claim-text"] == ["en", "ko"]
-    assert seen[0][1] == {"class": "claim claim-holds", "id": "claim-X01"}
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(0.8912, "0.891"), (3.2e-07, "3.2e−7"), (1e-9, "1e−9"), (10240, "10,240"), (0.0, "0"), (-0.5, "−0.5"),
-     (12345.6, "12,346"), (100.0, "100")],
-)
-def test_numbers_are_short(value, text):
-    assert number_text(value) == text
-
-
-def test_values_may_be_bilingual_at_any_level():
-    value = {"en": [["drift", 0.5]], "ko": [["변화", 0.5]]}
-    assert (value_text(value, "en"), value_text(value, "ko")) == ("drift: 0.5", "변화: 0.5")
-    assert value_text([["stable", True], ["who", {"en": "all", "ko": "모두"}]], "ko") == "stable: 예 · who: 모두"
 
 
 def test_an_outline_lists_the_claims_of_chapters_in_both_languages(invented):
