@@ -16,7 +16,7 @@ from jupytext.myst import get_parser, myst_to_notebook
 from nbformat import NotebookNode
 
 OTHER = {"en": "ko", "ko": "en"}
-MAX_CELLS, MAX_CODE_LINES = 35, 250
+MAX_CELLS, MAX_CODE_LINES, MAX_LINE = 35, 250, 88  # a line of code on a page that is 1280 pixels wide
 KNOWN_METADATA = {"markdown": {"lang", "tags"}, "code": {"alt", "tags", "mystnb"}}
 CODE = re.compile(r"^( *)(`{3,}|~{3,})(?! *\{).*?^\1\2|(?<!\})`[^`\n]+`", re.MULTILINE | re.DOTALL)
 SITE_ONLY = re.compile(  # directives, roles, targets and footnotes: a notebook would show them raw
@@ -155,8 +155,10 @@ def chapter_cell_problems(cell: NotebookNode) -> Iterator[str]:
         yield "empty code cell; delete it"
     if "alt" in cell.metadata and not is_bilingual(cell.metadata.alt):
         yield "alt must be {en: …, ko: …}"
-    if re.search(r"#[^\"'\n]*[가-힣]", cell.source):
-        yield "code serves both languages; write its comments in English"
+    if re.search(r"[가-힣]", cell.source):
+        yield "code serves both languages: words belong to claims/NN.yml, names to explore/names.yml"
+    if long := next((line for line in cell.source.splitlines() if len(line) > MAX_LINE), None):
+        yield f"a line of {len(long)} characters is cut off on the page, which shows {MAX_LINE}: {long.strip()[:40]!r}"
 
 
 def page_cell_problems(cell: NotebookNode) -> Iterator[str]:
