@@ -9,7 +9,8 @@ from pathlib import Path
 
 import nbformat
 
-from helpers.claims import reports
+from helpers.claims import cards
+from helpers.claims.reports import LIST_MIME, MIME
 
 from . import paths
 from .execute import code_of
@@ -66,10 +67,10 @@ def read_executed(root: Path, name: str) -> nbformat.NotebookNode:
 def _write_card_anew(output: nbformat.NotebookNode) -> None:
     """A claim's words and its rule may have changed since its numbers were measured."""
     data = output.get("data", {})
-    if reports.MIME in data:
-        data.update(reports.rendered(data[reports.MIME]))
-    if reports.LIST_MIME in data:
-        data.update(reports.rendered_list(data[reports.LIST_MIME]))
+    if MIME in data:
+        data.update(cards.rendered(data[MIME]))
+    if LIST_MIME in data:
+        data.update(cards.rendered_list(data[LIST_MIME]))
 
 
 def with_outputs(path: Path, executed: nbformat.NotebookNode) -> nbformat.NotebookNode:

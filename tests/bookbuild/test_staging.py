@@ -20,7 +20,7 @@ def project(tmp_path, monkeypatch) -> Path:
     write_twins(tmp_path, "01_twin", "print(6 * 7)")
     path = write_notebook(tmp_path / "_build" / "executed" / "01_twin.ipynb", "print(6 * 7)")
     notebook = nbformat.read(path, as_version=4)
-    card = {staging.cards.MIME: {"id": "R02", "value": 7}, "text/html": "as measured", "text/plain": "as measured"}
+    card = {staging.MIME: {"id": "R02", "value": 7}, "text/html": "as measured", "text/plain": "as measured"}
     notebook.cells[1].outputs = [nbformat.v4.new_output("stream", text="42\n"),
                                  nbformat.v4.new_output("display_data", data=card)]
     nbformat.write(notebook, path)
@@ -59,7 +59,7 @@ def test_staging_again_touches_only_what_changed(project):
 def test_cards_are_written_anew_from_the_recorded_numbers(project):
     (_, card) = outputs(staged(project, "en"))
     assert card.data["text/html"] == "card of 7" and card.data["text/plain"] == "anew"
-    assert card.data[staging.cards.MIME] == {"id": "R02", "value": 7}
+    assert card.data[staging.MIME] == {"id": "R02", "value": 7}
 
 
 def test_a_card_that_cannot_be_written_names_its_notebook(project, monkeypatch):

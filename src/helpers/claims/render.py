@@ -82,12 +82,12 @@ def facts(entry: dict, record: dict, lang: str) -> dict[str, str]:
     return rows
 
 
-def rule_text(entry: dict, record: dict, lang: str) -> str:
-    """The claim's rule in words; nothing for a claim that cannot be tested here."""
+def rule_lines(entry: dict, record: dict, lang: str) -> list[str]:
+    """The parts of the claim's rule in words; none for a claim that cannot be tested here."""
     words, names = WORDS[lang], record["names"][lang]
     parts = {part: rules.in_words(rule, names, lang) for part, rule in rule_of(entry).items()}
     label = {"testable": words["testable"], "holds": words["holds"], "partly": words["partly"]}
-    return "; ".join(f"{label[part]}: {text}" for part, text in parts.items())
+    return [f"{label[part]}: {text}" for part, text in parts.items()]
 
 
 def doubt(record: dict, lang: str) -> str:
@@ -112,8 +112,8 @@ def card_text(entry: dict, record: dict, lang: str) -> str:
     lines = [f"{entry['id']} {entry['statement'][lang]}"]
     lines += [f"  {label}: {text}" for label, text in facts(entry, record, lang).items()]
     outcome = f"{MARKS[record['verdict']]} {WORDS[lang][record['verdict']]}{doubt(record, lang)}"
-    if rule := rule_text(entry, record, lang):
-        lines.append(f"  {WORDS[lang]['rule']}: {rule}")
+    if rule := rule_lines(entry, record, lang):
+        lines.append(f"  {WORDS[lang]['rule']}: {'; '.join(rule)}")
     lines.append(f"  {WORDS[lang]['verdict']}: {outcome}")
     return "\n".join([*lines, f"  {record['note'][lang]}"] if record["note"] else lines)
 
@@ -126,8 +126,8 @@ def card_html(entry: dict, record: dict) -> str:
 
 def _card_language(entry: dict, record: dict, lang: str) -> str:
     rows = {label: escape(text) for label, text in facts(entry, record, lang).items()}
-    if rule := rule_text(entry, record, lang):
-        rows[WORDS[lang]["rule"]] = escape(rule)
+    if rule := rule_lines(entry, record, lang):
+        rows[WORDS[lang]["rule"]] = "<br>".join(map(escape, rule))
     rows[WORDS[lang]["verdict"]] = _verdict_html(record["verdict"], lang) + doubt(record, lang)
     items = "".join(f"<div><dt>{label}</dt><dd>{text}</dd></div>" for label, text in rows.items())
     note = f'<p class="claim-note">{escape(record["note"][lang])}</p>' if record["note"] else ""

@@ -7,19 +7,21 @@ ledger, the card and the rule cannot disagree, and a word can be changed without
 
 from __future__ import annotations
 
+import importlib
 import math
+import os
 import string
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from numbers import Integral, Real
 from statistics import fmean
+from types import ModuleType
 from typing import Any, Literal, cast
 
 from . import rules
 from .entries import LANGUAGES, Entry, called, claim, invented, of_chapters, rule_of
 from .intervals import Interval
-from .render import card_html, card_text, outline_html, overview_html
 
 MIME = "application/vnd.vit-cnn-book.claim+json"
 LIST_MIME = "application/vnd.vit-cnn-book.claims+json"
@@ -29,6 +31,16 @@ Values = Mapping[str, Any]
 Numbers = Mapping[str, rules.Value]
 Judge = Callable[[str], Values]
 _reported_by: dict[str, str] = {}  # claim id → id of the notebook cell that reported it in this kernel
+
+
+def in_build() -> bool:
+    """Whether the book is being built: it draws cards when it writes a page, and measures nothing again for them."""
+    return os.environ.get("BOOK_STATIC") == "1"
+
+
+def cards() -> ModuleType:
+    """The module that draws cards, loaded when one is drawn: a notebook of the book does not depend on their looks."""
+    return importlib.import_module(".cards", __package__)
 
 
 @dataclass(frozen=True)
@@ -42,11 +54,13 @@ class Report:
         return completed(self.record)["verdict"]
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        for_ledger = {} if self.record["id"] in invented() else {MIME: self.record}
-        return for_ledger | rendered(self.record)
+        if self.record["id"] in invented():  # no ledger counts it
+            return cards().rendered(self.record)
+        shown = {"text/plain": self.record["id"]} if in_build() else cards().rendered(self.record)
+        return {MIME: self.record} | shown
 
     def __repr__(self) -> str:
-        return rendered(self.record)["text/plain"]
+        return cards().rendered(self.record)["text/plain"]
 
 
 @dataclass(frozen=True)
@@ -58,10 +72,11 @@ class Outline:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         record = {"kind": self.kind, "ids": list(self.ids)}
-        return {LIST_MIME: record} | rendered_list(record)
+        shown = {"text/plain": ", ".join(self.ids)} if in_build() else cards().rendered_list(record)
+        return {LIST_MIME: record} | shown
 
     def __repr__(self) -> str:
-        return rendered_list({"kind": self.kind, "ids": self.ids})["text/plain"]
+        return cards().rendered_list({"kind": self.kind, "ids": self.ids})["text/plain"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -246,25 +261,3 @@ def filled(text: str, facts: Mapping[str, Any], id: str) -> str:
     except KeyError as error:
         name = error.args[0]
         raise ValueError(f"claim {id}: its text speaks of {{{name}}}: pass {name}=… to report") from error
-
-
-# ---- what is seen -----------------------------------------------------------------------------------------------
-
-
-def rendered(record: dict[str, Any]) -> dict[str, Any]:
-    """Card of a record as HTML and as text, by the claims' present words and rules."""
-    entry, done = claim(record["id"]), completed(record)
-    return {"text/html": card_html(entry, done),
-            "text/plain": "\n".join(card_text(entry, done, lang) for lang in LANGUAGES)}
-
-
-def rendered_list(record: Mapping[str, Any]) -> dict[str, Any]:
-    """An outline or overview as HTML and as text."""
-    entries = [claim(id) for id in record["ids"]]
-    if record["kind"] == "outline":
-        html = outline_html(entries)
-    else:
-        rows: list[tuple[Entry, dict | None]] = [(entry, None) for entry in entries]
-        html = "".join(f'<div class="bi" lang="{lang}">{overview_html(rows, lang)}</div>' for lang in LANGUAGES)
-    lines = [f"{entry['id']} {entry['statement'][lang]}" for lang in LANGUAGES for entry in entries]
-    return {"text/html": html, "text/plain": "\n".join(lines)}

@@ -24,7 +24,8 @@ class Tags(HTMLParser):
         assert not self.open
 
     def handle_starttag(self, tag, attributes):
-        self.open.append(tag)
+        if tag != "br":
+            self.open.append(tag)
         self.seen.append((tag, dict(attributes)))
 
     def handle_endtag(self, tag):

