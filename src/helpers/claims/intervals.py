@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from statistics import fmean, stdev
+from typing import TYPE_CHECKING, Any
 
-import torch
-from scipy.stats import t as student_t
-from torch import Tensor
-from torch.utils.data import Dataset, Subset
+if TYPE_CHECKING:  # a page that only shows intervals needs neither torch nor scipy
+    from torch import Tensor
+    from torch.utils.data import Dataset
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,17 @@ class Interval:
         """Mean of the values of several parts (of the images, or several runs), and Student's interval for it."""
         if len(values) < 2:
             raise ValueError(f"{len(values)} values are too few for an interval: at least two are needed.")
-        numbers = torch.tensor([float(value) for value in values], dtype=torch.float64)
-        mean = numbers.mean().item()
-        half = student_t.ppf(0.975, len(numbers) - 1) * numbers.std().item() / math.sqrt(len(numbers))
+        numbers = [float(value) for value in values]
+        mean = fmean(numbers)
+        half = students_t(len(numbers) - 1) * stdev(numbers) / math.sqrt(len(numbers))
         return cls(mean, mean - half, mean + half)
+
+
+def students_t(freedom: float) -> float:
+    """How many standard errors a 95 % interval reaches to each side."""
+    from scipy.stats import t
+
+    return float(t.ppf(0.975, freedom))
 
 
 def parts(images: Any, number: int = 5) -> list[Any]:
@@ -51,11 +58,13 @@ def parts(images: Any, number: int = 5) -> list[Any]:
 
     Blocks of ten keep bundled sets balanced over their ten classes.
     """
+    from torch import Tensor
+    from torch.utils.data import Subset
+
     n = len(images)
     if number < 2 or n < 10 * number:
         raise ValueError(f"{n} images do not make {number} parts: at least two parts of ten images each are needed.")
-    blocks = torch.arange(n) // 10 % number
-    chosen = [(blocks == i).nonzero()[:, 0].tolist() for i in range(number)]
+    chosen = [[k for k in range(n) if k // 10 % number == i] for i in range(number)]
     return [images[part] if isinstance(images, Tensor) else Subset(images, part) for part in chosen]
 
 
@@ -88,16 +97,18 @@ def jackknife(measure: Callable[[list[Any]], Any], parts: Sequence[Any]) -> Any:
 
 
 def _leave_one_out(value: Any, without: list[Any]) -> Interval:
-    numbers = torch.tensor([float(one) for one in without], dtype=torch.float64)
-    k = len(numbers)
-    error = math.sqrt((k - 1) / k * (numbers - numbers.mean()).square().sum().item())
-    half = student_t.ppf(0.975, k - 1) * error
+    numbers = [float(one) for one in without]
+    k, mean = len(numbers), fmean(numbers)
+    error = math.sqrt((k - 1) / k * sum((number - mean) ** 2 for number in numbers))
+    half = students_t(k - 1) * error
     return Interval(float(value), float(value) - half, float(value) + half)
 
 
-def bootstrap(values: Any, statistic: Callable[[Tensor], Any] = torch.mean, draws: int = 1000,
+def bootstrap(values: Any, statistic: Callable[[Tensor], Any] = lambda sample: sample.mean(), draws: int = 1000,
               seed: int = 0) -> Interval:
     """Interval of a statistic (default: the mean) of per-image values [n, …], by resampling images with replacement."""
+    import torch
+
     values = torch.as_tensor(values, dtype=torch.float64)
     if values.ndim == 0 or len(values) < 2:
         raise ValueError(f"bootstrap needs one value per image, at least two; got shape {tuple(values.shape)}.")
@@ -115,5 +126,5 @@ def welch(first: tuple[float, float], second: tuple[float, float], runs: int = 3
         raise ValueError(f"±{sd_a} and ±{sd_b} over {runs} runs give no interval: two runs and some spread are needed.")
     spread = sd_a**2 + sd_b**2
     freedom = (runs - 1) * spread**2 / (sd_a**4 + sd_b**4)
-    half = student_t.ppf(0.975, freedom) * math.sqrt(spread / runs)
+    half = students_t(freedom) * math.sqrt(spread / runs)
     return Interval(mean_a - mean_b, mean_a - mean_b - half, mean_a - mean_b + half)
