@@ -65,7 +65,7 @@ check: setup ## style, types, notebooks/ against book/, unit tests: minutes, not
 	@echo "notebooks/ against book/"
 	@$(PY) -m bookbuild notebooks --check
 	@echo "Unit tests"
-	@$(PY) -m pytest -m "not browser and not notebooks" $(WORKERS)
+	@$(PY) -m pytest -m "not browser and not notebooks and not slow" $(WORKERS)
 	@echo "All is well. To see a chapter: make chapter N=18; before a pull request: make test"
 
 test: setup browser ## style, types, unit tests, executed notebooks, and the built site in a browser

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # a page that only shows intervals needs neither torch nor scipy
@@ -42,7 +42,8 @@ class Interval:
             raise ValueError(f"{len(values)} values are too few for an interval: at least two are needed.")
         numbers = [float(value) for value in values]
         mean = fmean(numbers)
-        half = students_t(len(numbers) - 1) * stdev(numbers) / math.sqrt(len(numbers))
+        variance = sum((number - mean) ** 2 for number in numbers) / (len(numbers) - 1)
+        half = students_t(len(numbers) - 1) * math.sqrt(variance / len(numbers))
         return cls(mean, mean - half, mean + half)
 
 

@@ -116,3 +116,8 @@ def test_parts_are_disjoint_balanced_and_complete():
     assert found[1][:10].tolist() == list(range(10, 20))
     with pytest.raises(ValueError, match="30 images do not make 4 parts"):
         parts(tens[:30], 4)
+
+
+def test_what_is_no_number_stays_none():
+    assert np.isnan(Interval.of([0.1, float("nan"), 0.3]).high)
+    assert np.isnan(jackknife(np.mean, [0.1, float("nan"), 0.3]).low)

@@ -19,6 +19,7 @@ from helpers.networks import zoo
 SHIPPED = sorted(runs.read_manifest())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_shipped_model_scores_what_its_manifest_says(name):
     """On some of the test images, within three standard errors of the accuracy on all; `make lab-verify` takes all."""

@@ -99,6 +99,7 @@ def test_other_photos_unknown_networks_and_an_empty_folder_are_refused(place, re
         photo.write_bytes(original)
 
 
+@pytest.mark.slow
 def test_torchrun_gives_the_same_numbers(place, results, tmp_path):
     names = ("similarity.toy_vit.toy_cnn", "probes.toy_vit", "fields.toy_cnn", "accuracy.toy_cnn")
     (tmp_path / "toy").mkdir()

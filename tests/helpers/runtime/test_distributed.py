@@ -20,6 +20,9 @@ TESTS = SRC.parent / "tests"
 sizes = pytest.mark.parametrize("size", [2, 4])
 
 
+pytestmark = pytest.mark.slow
+
+
 @pytest.fixture(scope="module")
 def groups(tmp_path_factory) -> Path:
     """The folder with what every process of every group found."""
