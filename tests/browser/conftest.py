@@ -88,9 +88,12 @@ def address(site: Path, serve) -> str:
     return serve(site)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
-    """Chromium, or a skip that says what is missing."""
+    """Chromium, or a skip that says what is missing.
+
+    It ends with its file of tests: Playwright's event loop would forbid the next file in this process one of its own.
+    """
     if CHROMIUM is None:
         pytest.skip("Chromium is not installed (Debian: apt install chromium), so the site was not opened in a browser")
     from playwright.sync_api import expect, sync_playwright

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from helpers.claims.entries import invented, load
+
 ROOT = Path(__file__).resolve().parents[2]
 
 HEADING_AT_TOP = """() => {
@@ -114,13 +116,15 @@ def test_ledger_agrees_with_the_cards(address, visit, language):
     for path in (ROOT / "notebooks" / language).glob("*.ipynb"):
         page = visitor.open(f"{address}/{language}/{path.stem}.html")
         for card in page.locator(".claim").all():
-            cards[card.get_attribute("id").removeprefix("claim-")] = card.locator(".verdict:visible").inner_text()
+            id = card.get_attribute("id").removeprefix("claim-")
+            if id not in invented():
+                cards[id] = card.locator(".verdict:visible").inner_text()
     page = visitor.open(f"{address}/{language}/ledger.html")
     rows = page.locator("table.ledger tbody tr").evaluate_all(
         "all => all.map(r => [r.id, r.querySelector('.verdict:not(.verdict-open)')?.innerText])"
     )
     assert cards and {name: verdict for name, verdict in rows if verdict} == cards
-    assert len(rows) == 92
+    assert [name for name, _ in rows] == list(load())
 
 
 # ------------------------------------------------------------------------------------------------- search
