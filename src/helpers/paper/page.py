@@ -161,10 +161,14 @@ def verdicts_of(run: Results, row: Row, trained: bool) -> dict[str, str]:
     entry = claim(row.claim)
     found: dict[str, str] = {}
     reads = set().union(*(rules.names(rule) for rule in rule_of(entry).values()))
+    quantities = lambda result: {name: Interval(**value) for name, value in result["numbers"].items()
+                                 if name in entry["quantities"]}
+    untrained = {tuple(result["networks"]): quantities(result) for result in run.of(row.measure, False)}
     for result in run.of(row.measure, trained) if row.numbers is None else ():
-        values = {name: Interval(**value) for name, value in result["numbers"].items() if name in entry["quantities"]}
-        if reads <= values.keys():
-            found[" × ".join(result["networks"])] = decide(entry, values)
+        values, control = quantities(result), untrained.get(tuple(result["networks"]), {})
+        yardstick = any(map(rules.reads_untrained, rule_of(entry).values()))
+        if reads <= values.keys() and (not yardstick or reads <= control.keys()):
+            found[" × ".join(result["networks"])] = decide(entry, values, control)
     return found
 
 
