@@ -8,13 +8,13 @@ from pathlib import Path
 from helpers.paper.measures import MEASURES
 
 VIT = {"architecture": "vit_tiny_patch16_224",
-       "options": {"img_size": 32, "patch_size": 8, "embed_dim": 24, "depth": 4, "num_heads": 4, "num_classes": 0},
+       "options": {"img_size": 56, "patch_size": 8, "embed_dim": 24, "depth": 4, "num_heads": 4, "num_classes": 0},
        "weights": "vit.safetensors", "note": {"en": "A toy.", "ko": "장난감이다."}}
 CNN = {"architecture": "resnet18", "options": {"channels": [4, 8, 8, 16], "stem_width": 8},
-       "prepare": {"input_size": [3, 32, 32], "crop_pct": 1.0},
+       "prepare": {"input_size": [3, 56, 56], "crop_pct": 1.0},
        "set": {"layer4.0.conv1.stride": [1, 1], "layer4.0.downsample.0.stride": [1, 1]}}
 SETTINGS = {"images": dict.fromkeys(MEASURES.keys() - {"probes"}, 40), "parts": 2, "batch_size": 8,
-            "control": dict.fromkeys(MEASURES.keys() - {"probes"}, 20), "field_blocks": 3,
+            "control": dict.fromkeys(MEASURES.keys() - {"probes"}, 20), "draws": 2,
             "field_channels": 1, "field_batch": 10}
 
 

@@ -13,6 +13,8 @@ from .inputs.variants import shifted as shifted
 from .installation import checkup as checkup
 from .metrics.attention import AttentionDistance as AttentionDistance
 from .metrics.attention import attention_distance as attention_distance
+from .metrics.channels import ChannelVariance as ChannelVariance
+from .metrics.channels import channel_variance as channel_variance
 from .metrics.cka import CKA as CKA
 from .metrics.cka import cka as cka
 from .metrics.embeddings import PositionSimilarity as PositionSimilarity

@@ -1,4 +1,4 @@
-"""The reader's language: chosen at the root, switched in place, spoken by everything on the page, searched."""
+"""The reader's language: chosen at the root, switched in place, searched. What every page says is in test_pages.py."""
 
 from __future__ import annotations
 
@@ -7,27 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from helpers.claims.entries import invented, load
-
 ROOT = Path(__file__).resolve().parents[2]
 
 HEADING_AT_TOP = """() => {
   const all = [...document.querySelectorAll("article.bd-article :is(h1, h2, h3)")];
   return all.findLastIndex(h => h.getBoundingClientRect().top < innerHeight * 0.25);
-}"""
-
-
-CHROME_TEXTS = """() => {
-  const written = "article, .bd-sidebar-secondary nav, .bd-links, .prev-next-area, #jb-print-docs-body";
-  const outside = (e) => !e.closest(written + ", script, style, noscript");
-  const names = ["aria-label", "title", "placeholder", "alt", "data-tooltip", "data-bs-original-title"];
-  const out = [];
-  for (const e of document.body.querySelectorAll("*")) {
-    if (outside(e)) for (const n of e.childNodes) if (n.nodeType === Node.TEXT_NODE) out.push(n.data);
-    if (outside(e) || e.matches("button.copybtn, details.hide p, .headerlink"))
-      for (const name of names) if (e.hasAttribute(name)) out.push(e.getAttribute(name));
-  }
-  return out.concat([...document.querySelectorAll("details.hide p")].map((p) => p.textContent));
 }"""
 
 
@@ -95,36 +79,6 @@ def test_head_describes_the_page(address, visit, chapter, language):
     assert page.locator("meta[property='og:title']").get_attribute("content") in page.title()
     assert page.locator("meta[property='og:image']").get_attribute("content").endswith("cover.png")
     assert ("다" in description) == (language == "ko")
-
-
-def test_korean_chrome_has_no_english(address, visit, site):
-    """Names, tooltips and texts outside the article; program names, file suffixes and keys may be Latin."""
-    allowed = re.compile(r"Colab|Binder|Ctrl|PDF|\.(ipynb|md|pdf)|English|ViT|CNN|CKA|vit-cnn-book|\b[A-Z]\b")
-    visitor = visit()
-    for name in sorted(path.name for path in (site / "ko").glob("*.html")):
-        page = visitor.open(f"{address}/ko/{name}")
-        page.wait_for_function("!document.querySelector('article pre') || document.querySelector('button.copybtn')")
-        texts = page.evaluate(CHROME_TEXTS)
-        english = {text.strip() for text in texts if re.search("[A-Za-z]{2,}", allowed.sub("", text))}
-        assert not english, f"{name}: {english}"
-
-
-@pytest.mark.parametrize("language", ["en", "ko"])
-def test_ledger_agrees_with_the_cards(address, visit, language):
-    """Every claim card of every chapter stands in the ledger with its verdict, and nothing else does."""
-    visitor, cards = visit(), {}
-    for path in (ROOT / "notebooks" / language).glob("*.ipynb"):
-        page = visitor.open(f"{address}/{language}/{path.stem}.html")
-        for card in page.locator(".claim").all():
-            id = card.get_attribute("id").removeprefix("claim-")
-            if id not in invented():
-                cards[id] = card.locator(".verdict:visible").inner_text()
-    page = visitor.open(f"{address}/{language}/ledger.html")
-    rows = page.locator("table.ledger tbody tr").evaluate_all(
-        "all => all.map(r => [r.id, r.querySelector('.verdict:not(.verdict-open)')?.innerText])"
-    )
-    assert cards and {name: verdict for name, verdict in rows if verdict} == cards
-    assert [name for name, _ in rows] == list(load())
 
 
 # ------------------------------------------------------------------------------------------------- search

@@ -1,23 +1,51 @@
-"""Every page of both languages loads, over HTTP below a sub-path and from a disk, and asks no other host."""
+"""Every page of both languages loads, over HTTP below a sub-path and from a disk, and asks no other host.
+
+A page is opened once at a desk and once on a phone (page_survey.py); each test then looks at one kind of fact.
+"""
 
 from __future__ import annotations
 
+import functools
+import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from page_survey import PHONE, THEME_AT_DESK, THEME_ON_PHONE, Survey, page_names, survey_at_desk, survey_on_phone
+from visitor import Visitor
+
+from helpers.claims.entries import invented, load
 
 ROOT = Path(__file__).resolve().parents[2]
 LANGUAGES = ("en", "ko")
-CODE = [["div.highlight"]]  # thousands of coloured words, the same on all pages: measured on one
 
 
-def pages(site: Path, language: str) -> list[str]:
-    """Names of the pages of one language."""
-    return sorted(path.name for path in (site / language).glob("*.html"))
+@pytest.fixture(scope="module")
+def at_desk(browser, site, address, axe_if_there) -> Callable[[str], Survey]:
+    """at_desk(language) → what all its pages showed over HTTP; they are opened for the first test that asks."""
+
+    @functools.cache
+    def survey(language: str) -> Survey:
+        visitor = Visitor(browser, address, color_scheme=THEME_AT_DESK[language])
+        return survey_at_desk(visitor, address, site, language, axe_if_there)
+
+    return survey
+
+
+@pytest.fixture(scope="module")
+def on_phone(browser, site) -> Callable[[str], Survey]:
+    """on_phone(language) → what all its pages showed from a disk."""
+
+    @functools.cache
+    def survey(language: str) -> Survey:
+        visitor = Visitor(browser, "file://", viewport=PHONE, color_scheme=THEME_ON_PHONE[language])
+        return survey_on_phone(visitor, site, language)
+
+    return survey
 
 
 @pytest.fixture(scope="session")
-def chapters(site: Path) -> list[str]:
+def chapters() -> list[str]:
     """Pages made from notebooks."""
     names = [path.stem + ".html" for path in (ROOT / "notebooks" / "en").glob("*.ipynb")]
     assert names, "no notebook in notebooks/en"
@@ -25,47 +53,72 @@ def chapters(site: Path) -> list[str]:
 
 
 def test_both_languages_have_the_same_pages(site):
-    assert pages(site, "en") == pages(site, "ko")
+    assert page_names(site, "en") == page_names(site, "ko")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_pages_load_without_trouble(site, address, visit, language):
-    visitor, formulas = visit(), {}
-    for name in pages(site, language):
-        page = visitor.open(f"{address}/{language}/{name}")
-        assert page.locator("html").get_attribute("lang") == language, name
-        assert page.locator("h1").first.inner_text().strip(), name
-        formulas[name] = page.locator("mjx-container").count()
-        assert page.locator("mjx-merror").count() == 0, f"{language}/{name} has a formula that cannot be set"
-    assert formulas["17_cka.html"] > 0
-    assert not visitor.troubles, "\n".join(visitor.troubles)
+def test_pages_load_without_trouble(at_desk, language):
+    survey = at_desk(language)
+    for name, shown in survey.pages.items():
+        assert shown.language == language, name
+        assert shown.heading, name
+        assert shown.broken_formulas == 0, f"{language}/{name} has a formula that cannot be set"
+    assert survey.pages["17_cka.html"].formulas > 0
+    assert not survey.troubles, "\n".join(survey.troubles)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_pages_load_from_a_disk(site, visit, language):
-    visitor = visit(own="file://")
-    for name in pages(site, language):
-        visitor.open((site / language / name).as_uri())
-    assert not visitor.troubles, "\n".join(visitor.troubles)
+def test_pages_load_from_a_disk(on_phone, language):
+    survey = on_phone(language)
+    assert survey.pages
+    assert not survey.troubles, "\n".join(survey.troubles)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_phone_width_needs_no_sideways_scrolling(site, address, visit, language):
-    visitor = visit(viewport={"width": 390, "height": 844})
-    for name in pages(site, language):
-        page = visitor.open(f"{address}/{language}/{name}")
-        wide = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+def test_phone_width_needs_no_sideways_scrolling(on_phone, language):
+    for name, wide in on_phone(language).pages.items():
         assert wide <= 0, f"{language}/{name} is {wide} px wider than a phone"
 
 
+def test_korean_chrome_has_no_english(at_desk):
+    """Names, tooltips and texts outside the article; program names, file suffixes and keys may be Latin."""
+    allowed = re.compile(r"Colab|Binder|Ctrl|PDF|\.(ipynb|md|pdf)|English|ViT|CNN|CKA|vit-cnn-book|\b[A-Z]\b")
+    for name, shown in at_desk("ko").pages.items():
+        english = {text.strip() for text in shown.around if re.search("[A-Za-z]{2,}", allowed.sub("", text))}
+        assert not english, f"{name}: {english}"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_ledger_agrees_with_the_cards(at_desk, chapters, language):
+    """Every claim card of every chapter stands in the ledger with its verdict, and nothing else does."""
+    pages, cards = at_desk(language).pages, {}
+    for name in chapters:
+        for id, verdicts in pages[name].cards:
+            if id not in invented():
+                assert len(verdicts) == 1, f"{language}/{name}: the card of {id} shows {verdicts or 'no verdict'}"
+                cards[id] = verdicts[0]
+    rows = pages["ledger.html"].ledger
+    assert cards and {id: verdict for id, verdict in rows if verdict} == cards
+    assert [id for id, _ in rows] == list(load())
+
+
+@pytest.mark.parametrize("language", LANGUAGES)  # each page and each theme once
+def test_axe_finds_no_serious_violation(at_desk, axe, language):
+    found = [violation for shown in at_desk(language).pages.values() for violation in shown.violations]
+    assert not found, "\n".join(found)
+
+
+# -------------------------------------------------------------------------------------------- one page
+
+
 @pytest.mark.parametrize(("scheme", "dark"), [("light", False), ("dark", True)])
-def test_colours_follow_the_reader(site, address, visit, chapters, scheme, dark):
+def test_colours_follow_the_reader(address, visit, chapters, scheme, dark):
     page = visit(color_scheme=scheme).open(f"{address}/ko/{chapters[0]}")
     red = page.evaluate("getComputedStyle(document.body).backgroundColor.match(/\\d+/)[0]")
     assert (int(red) < 80) == dark
 
 
-def test_notebooks_can_be_launched_and_downloaded(site, address, visit, chapters):
+def test_notebooks_can_be_launched_and_downloaded(address, visit, chapters):
     page = visit().open(f"{address}/ko/{chapters[0]}")
     links = page.locator(".article-header-buttons a").evaluate_all("all => all.map(a => a.href)")
     notebook = chapters[0].replace(".html", ".ipynb")
@@ -73,20 +126,3 @@ def test_notebooks_can_be_launched_and_downloaded(site, address, visit, chapters
         assert any(x.startswith(host) and x.endswith(f"notebooks/ko/{notebook}") for x in links), host
     download = next(x for x in links if x.endswith(f"_sources/{notebook}"))
     assert page.request.get(download).ok
-
-
-# ------------------------------------------------------------------------------------------ accessibility
-
-
-@pytest.mark.parametrize(("language", "scheme"), [("en", "light"), ("ko", "dark")])  # each page and each theme once
-def test_axe_finds_no_serious_violation(site, address, visit, axe, language, scheme):
-    visitor, found = visit(color_scheme=scheme), []
-    for name in pages(site, language):
-        page = visitor.open(f"{address}/{language}/{name}")
-        page.add_script_tag(content=axe.read_text(encoding="utf-8"))
-        part = {"exclude": CODE if name != "17_cka.html" else []}
-        result = page.evaluate("part => axe.run(part, {resultTypes: ['violations']})", part)
-        for violation in result["violations"]:
-            if violation["impact"] in ("serious", "critical"):
-                found += [f"{name}: {violation['id']}: {node['html'][:160]}" for node in violation["nodes"]]
-    assert not found, "\n".join(found)

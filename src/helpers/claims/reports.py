@@ -215,15 +215,20 @@ def pooled(draws: Sequence[Numbers]) -> dict[str, rules.Value]:
     return together
 
 
+def usual_verdict(entry: Entry, draws: Sequence[Numbers]) -> Verdict | None:
+    """What an untrained network earns: the middle one of the verdicts of several draws."""
+    control = pooled(draws)
+    earned = sorted((decide(entry, draw, control) for draw in draws), key=VERDICTS.index)
+    return earned[len(earned) // 2] if earned else None
+
+
 def completed(record: dict[str, Any]) -> dict[str, Any]:
     """A record with what the claim's entry says of its numbers: verdicts, names, notes."""
     entry = claim(record["id"])
     (_, first), *others = record["trained"]
     draws = [_values(pairs) for _, pairs in record["untrained"]]
     control = pooled(draws)
-    verdict = decide(entry, _values(first), control)
-    earned = sorted((decide(entry, draw, control) for draw in draws), key=VERDICTS.index)
-    control_verdict = earned[len(earned) // 2] if earned else None
+    verdict, control_verdict = decide(entry, _values(first), control), usual_verdict(entry, draws)
     fill = lambda text: filled(text, record["facts"], record["id"])
     names = {lang: {name: fill(text) for name, text in called(entry, lang).items()} for lang in LANGUAGES}
     named = lambda pairs: {lang: [[names[lang][name], value] for name, value in pairs] for lang in LANGUAGES}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, SupportsIndex
 
 import torch
 from torch import Tensor, nn
@@ -26,6 +26,8 @@ def batches(images: ImageSource, batch_size: int, *, smallest: int = 1, passes: 
     it makes itself. A batch below `smallest` joins the one before. What cannot be images for one of the `models` that
     will read them is refused before anything is counted.
     """
+    if not isinstance(batch_size, SupportsIndex):
+        raise TypeError(f"batch_size={batch_size!r} is no whole number: say how many images go together, such as 64")
     if batch_size < smallest:
         raise ValueError(f"batch_size={batch_size} is too small: a batch needs at least {smallest} images")
     if isinstance(images, IterableDataset):
@@ -109,6 +111,8 @@ def _read(images: ImageSource, chosen: Tensor) -> Tensor:
 
 def is_loader(images: ImageSource) -> bool:
     """True for anything that has an order of its own; tensors and map-style datasets can be read in any."""
+    if isinstance(images, nn.Module):
+        raise TypeError(f"images is a network ({type(images).__name__}): the model comes first, then the images")
     if isinstance(images, IterableDataset):
         return True
     if isinstance(images, Tensor) or (hasattr(images, "__getitem__") and not isinstance(images, (list, tuple, dict))):
@@ -154,9 +158,12 @@ def require_fixed_order(images: ImageSource) -> None:
 
 
 def to_model(batch: Tensor, model: nn.Module, device: torch.device) -> Tensor:
-    """The batch on `device`, in the model's dtype, once it is known to be what the model expects."""
+    """A copy of the batch on `device`, in the model's dtype, once it is known to be what the model expects.
+
+    A model may change its input in place: in a copy of its own that reaches neither other models nor its owner.
+    """
     check(batch, model)
-    return batch.to(device, dtype_of(model) if batch.is_floating_point() else None)
+    return batch.to(device, dtype_of(model) if batch.is_floating_point() else None, copy=True)
 
 
 def _require_images(batch: Tensor, models: Sequence[nn.Module]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -60,3 +61,10 @@ def read_manifest(folder: Path | None = None) -> dict[str, Any]:
 
 def sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def json_text(content: dict[str, Any]) -> str:
+    """As JSON for people and for git: indented, but a row of numbers on one line."""
+    number = r"\s*(?:-?[\d.]+(?:e[+-]?\d+)?|null)"
+    text = json.dumps(content, ensure_ascii=False, indent=1)
+    return re.sub(rf"\[{number}(?:,{number})*\s*\]", lambda row: " ".join(row[0].split()), text) + "\n"

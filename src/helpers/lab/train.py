@@ -11,7 +11,6 @@ import csv
 import json
 import math
 import os
-import re
 import signal
 import time
 from collections.abc import Iterator
@@ -30,7 +29,7 @@ from ..inputs.cifar import cifar10
 from ..runtime.device import device_of, pick_device
 from . import architectures
 from .objectives import OBJECTIVES, Objective, objective_of
-from .runs import WEIGHTS, read_manifest, recipe, recipes, sha256
+from .runs import WEIGHTS, json_text, read_manifest, recipe, recipes, sha256
 from .steps import SCHEDULES, augment, make_optimizer, multiply_in
 
 SAVE_EVERY = 45.0  # seconds: an interrupt loses less than a minute
@@ -177,9 +176,7 @@ def ship(trainer: Trainer, model: nn.Module, out: Path) -> dict[str, Any]:
         parameters=sum(p.numel() for p in model.parameters()),
         bytes=path.stat().st_size, sha256=sha256(path), torch=torch.__version__, timm=timm.__version__,
         curve=[[int(row["images"]), round(row["loss"], 4), round(row["accuracy"], 4)] for row in trainer.curve])
-    text = json.dumps(entry, indent=1)
-    one_line = re.sub(r"\[[\d\s.,]+\]", lambda numbers: " ".join(numbers[0].split()), text)  # one point a line
-    (out / f"{trainer.name}.json").write_text(one_line + "\n")
+    (out / f"{trainer.name}.json").write_text(json_text(entry), encoding="utf-8")
     return entry
 
 

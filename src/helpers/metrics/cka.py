@@ -17,10 +17,12 @@ from torch import Tensor, nn
 
 from .. import plots
 from ..inputs.batches import ImageSource
+from ..networks.anatomy import channel_axis
 from ..networks.taps import Tap, find, tapped
 from ..runtime.distributed import together
+from .channels import channel_moments
 from .similarity import SMALLEST_BATCH, HSICSums, Visit
-from .stream import stream
+from .stream import check_sources, stream
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -88,6 +90,7 @@ def cka(
     other_images: ImageSource | None = None,
     batch_size: int = 128,
     passes: int = 1,
+    standardise: bool = False,
     device: str | torch.device | None = None,
     progress: bool | None = None,
 ) -> CKA:
@@ -95,7 +98,8 @@ def cka(
 
     `images` are a tensor [n, C, H, W], a dataset or a loader. `layers` are tap names, "blocks" (default) or "all"; the
     result lists them in execution order. `other_images` are the same images in the same order, prepared for `other`.
-    With `passes` > 1 every further pass cuts the images into minibatches anew, at random.
+    With `passes` > 1 every further pass cuts the images into minibatches anew, at random. With `standardise` every
+    channel has variance 1 first, over images and positions (one more pass), so that none of them drowns the others.
 
     >>> cka(vit, images, resnet, batch_size=32).cross.shape
     (6, 9)
@@ -103,6 +107,9 @@ def cka(
     models = [model] if other is None else [model, other]
     sources = [images] if other_images is None else [images, other_images]
     names = [layers, other_layers]
+    check_sources(models, sources, passes)
+    scales = [_deviations(m, source, which, batch_size, device, progress) if standardise else {}
+              for m, source, which in zip(models, (sources * 2)[: len(models)], names, strict=False)]
 
     def begin(*inputs: Tensor) -> tuple[list[list[Tap]], HSICSums]:  # the first batch tells in which order layers run
         wanted = [find(m, names[i], x) for i, (m, x) in enumerate(zip(models, inputs, strict=True))]
@@ -111,7 +118,7 @@ def cka(
     def visit(state: tuple[list[list[Tap]], HSICSums], *inputs: Tensor) -> None:
         wanted, sums = state
         with sums.minibatch(len(inputs[0])) as visit_layer:
-            _forward(models, inputs, wanted, visit_layer)
+            _forward(models, inputs, wanted, visit_layer, scales)
 
     (wanted, sums), _ = stream(models, sources, begin, visit, batch_size=batch_size, passes=passes,
                                smallest=SMALLEST_BATCH, device=device, progress=progress)
@@ -119,13 +126,34 @@ def cka(
     return _result(sums, wanted, passes)
 
 
-def _forward(models: Sequence[nn.Module], inputs: Sequence[Tensor], wanted: list[list[Tap]], visit: Visit) -> None:
+def _deviations(model: nn.Module, images: ImageSource, layers: Any, batch_size: int, device: Any,
+                progress: bool | None) -> dict[str, Tensor]:
+    """Layer → standard deviation of each of its channels [channels]."""
+    moments, wanted, _ = channel_moments(model, images, layers, batch_size, device, progress)
+    return {tap.name: one.deviation() for tap, one in zip(wanted, moments, strict=True)}
+
+
+def _forward(models: Sequence[nn.Module], inputs: Sequence[Tensor], wanted: list[list[Tap]], visit: Visit,
+             scales: Sequence[dict[str, Tensor]]) -> None:
     """Run every model on its batch; layers are numbered on from one model to the next."""
     first = 0
-    for model, x, taps in zip(models, inputs, wanted, strict=True):
-        with tapped(model, taps, visit, first):
+    for model, x, taps, scale in zip(models, inputs, wanted, scales, strict=True):
+        with tapped(model, taps, _standardised(visit, scale, taps, first, model, x) if scale else visit, first):
             model(x)
         first += len(taps)
+
+
+def _standardised(visit: Visit, scale: dict[str, Tensor], taps: list[Tap], first: int, model: nn.Module,
+                  x: Tensor) -> Visit:
+    """visit(i, features) with every channel divided by its standard deviation."""
+
+    def visit_divided(i: int, features: Tensor) -> None:
+        name = taps[i - first].name
+        axis = channel_axis(features, model, x, name)
+        along = [-1 if i == axis else 1 for i in range(features.dim())]
+        visit(i, features / scale[name].to(features).reshape(along))
+
+    return visit_divided
 
 
 def _result(sums: HSICSums, wanted: list[list[Tap]], passes: int) -> CKA:

@@ -108,7 +108,7 @@ def _measure(model: nn.Module, other: nn.Module, sources: list[ImageSource], blo
 
     def begin(x: Tensor, y: Tensor) -> _Sums:
         grid = grid_of(model, x)
-        n_heads = _head_count(model, x[:1], grid, block)
+        n_heads = _head_count(model, x[:1].clone(), grid, block)
         _window(size, n_heads, block)  # refuse a wrong size before all images are read
         taps = find(other, other_layers, y)
         names = [f"head {h} of block {block}" for h in range(n_heads)] + [tap.name for tap in taps]

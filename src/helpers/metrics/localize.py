@@ -152,7 +152,7 @@ def localization(model: nn.Module, images: ImageSource, layer: str | Sequence[st
     def visit(state: tuple[list[Tap], list[_TokensAndPatches]], x: Tensor) -> None:
         wanted, sums = state  # every layer is compared with the input as soon as it is computed
         with tapped(model, wanted, lambda i, features: sums[i].add(features, x, model)):
-            model(x)
+            model(x.clone())  # which it may change in place, while x is compared with
 
     (_, sums), _ = stream([model], [images], begin, visit, batch_size=batch_size, smallest=SMALLEST_BATCH,
                           device=device, progress=progress)
@@ -195,6 +195,9 @@ class _TokensAndPatches:
 def _raw_pixels(x: Tensor, model: nn.Module) -> Tensor:
     """Normalised images with the channels' own scales given back (the means do not matter to CKA)."""
     declared = normalisation(model)
+    if declared is not None and len(declared[1]) not in (1, x.shape[1]):
+        raise ValueError(f"images have {x.shape[1]} channels, but the model declares the scale of {len(declared[1])}: "
+                         "give model.pretrained_cfg a 'mean' and a 'std' for every channel, or None")
     return x if declared is None else x * torch.tensor(declared[1], device=x.device, dtype=x.dtype)[:, None, None]
 
 

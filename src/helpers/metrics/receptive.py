@@ -24,13 +24,14 @@ from ..inputs.batches import ImageSource, own_count
 from ..networks.anatomy import feature_map
 from ..networks.taps import Tap, find, tapped
 from ..runtime.advice import warn
-from ..runtime.device import pick_device
+from ..runtime.device import Shared, pick_device
 from ..runtime.distributed import all_sum, together
 from ..runtime.progress import progress_bar
 from .skip import branches
 from .stream import stream
 
 _TOGETHER = 32  # channels × images pulled back at once on an accelerator
+_unfused = Shared(lambda: sdpa_kernel(SDPBackend.MATH))
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -120,7 +121,7 @@ def receptive_field(model: nn.Module, images: ImageSource, layers: Sequence[str]
         raise ValueError(f"channels={channels}: at least one channel is needed, or None for all")
     place = pick_device(device)
     at_once = 1 if place.type == "cpu" else max(1, _TOGETHER // batch_size)
-    attention = sdpa_kernel(SDPBackend.MATH) if at_once > 1 else nullcontext()  # fused kernels cannot be batched
+    attention = _unfused() if at_once > 1 else nullcontext()  # fused kernels cannot be batched
     bar = progress_bar(own_count(images), progress)  # moves with every channel: one batch may take minutes
 
     def begin(x: Tensor) -> _Gradients:
@@ -129,7 +130,7 @@ def receptive_field(model: nn.Module, images: ImageSource, layers: Sequence[str]
 
     def visit(state: _Gradients, batch: Tensor) -> None:
         with torch.enable_grad():
-            state.add(model, batch.clone().requires_grad_(), channels, at_once, bar.update)
+            state.add(model, batch.requires_grad_(), channels, at_once, bar.update)
 
     with bar, torch.inference_mode(False), attention:
         state, n = stream([model], [images], begin, visit, batch_size=batch_size, device=place, progress=False)
@@ -195,7 +196,7 @@ def _centres(model: nn.Module, x: Tensor, wanted: list[Tap]) -> list[tuple[tuple
         found[i] = (rows, columns), layer[:, :, rows // 2, columns // 2].clone()  # an in-place operation may follow
 
     with tapped(model, wanted, visit):
-        model(x)
+        model(x.clone())  # a model may change its input in place; x, of which gradients are asked, must stay
     return [found[i] for i in range(len(wanted))]
 
 

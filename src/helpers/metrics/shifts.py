@@ -16,9 +16,10 @@ from torch import Tensor, nn
 from .. import plots
 from ..inputs.batches import ImageSource, batches, to_model
 from ..inputs.variants import shifted
-from ..networks.anatomy import feature_map
+from ..networks.anatomy import feature_map, require_network
 from ..networks.taps import find, tapped
-from ..runtime.device import borrowed, pick_device
+from ..runtime.borrow import borrowed
+from ..runtime.device import pick_device
 
 Layer = Callable[[Tensor], Tensor]
 Shift = tuple[int, int]  # pixels to the right, pixels down
@@ -104,6 +105,7 @@ def shift_errors(model: nn.Module, images: ImageSource, shifts: Sequence[Shift],
 def shifted_views(model: nn.Module, images: ImageSource, shifts: Sequence[Shift],
                   layers: str | Sequence[str]) -> Iterator[tuple[Sequence[int], dict[str, Tensor], Tensor]]:
     """For every shift: the size of an image, the map [n,C,h,w] of each layer, and class probabilities [n, K]."""
+    require_network(model)
     place, x = pick_device(None), torch.cat(list(batches(images, 64)))
     with borrowed(model, place), torch.no_grad():
         x = to_model(x, model, place)

@@ -28,6 +28,9 @@ def gram(x: Tensor, centred: bool = False) -> Tensor:
 
     Centring changes no HSIC, and it saves the digits that a large common offset would cost in float32.
     """
+    if x.is_complex():
+        raise ValueError("features are complex numbers, and a Gram matrix would lose their imaginary part: pass "
+                         "torch.view_as_real(x)")
     x = _rows(x)
     n, half = len(x), len(x) // 2
     total = torch.zeros(n, n, dtype=torch.float64, device=float64_device(x.device))

@@ -18,7 +18,8 @@ from torch import Tensor, nn
 from .. import plots
 from ..inputs.batches import ImageSource
 from ..networks.anatomy import has_class_token
-from ..networks.taps import Order, Place, Tap, block_taps, is_transformer, outer_blocks, tapped, trace
+from ..networks.taps import BlockCall, Tap, block_taps, children_called, is_transformer, outer_blocks, tapped
+from ..networks.trace import Order, Place, trace
 from ..runtime.advice import warn
 from ..runtime.device import float64_device
 from ..runtime.distributed import all_sum, together
@@ -41,37 +42,45 @@ def branches(model: nn.Module, x: Tensor) -> list[Branch]:
     """Every residual sum of a timm ViT, ResNet or Mixer in execution order, checked on the first of x [n, C, H, W]."""
     order = trace(model, x)
     found: list[Branch] = []
-    for path, block in outer_blocks(model, order):
-        found += _of_transformer(path, block, order) if is_transformer(block) else _of_resnet(path, block, order)
+    for one in outer_blocks(model, order):
+        found += _of_transformer(one, order) if is_transformer(one.block) else _of_resnet(one, order)
     if not found:
         raise ValueError(f"{type(model).__name__} has no residual blocks that could be told apart")
     _check_sums(model, found, x[:1])
     return found
 
 
-def _of_transformer(path: str, block: nn.Module, order: Order) -> list[Branch]:
-    places = block_taps(path, block, order)
-    if f"{path}.norm1" not in places:
-        raise ValueError(f"block {path!r} normalises its branches last (residual post-norm): the norm alone decides "
-                         "how long they are")
-    mix = "attn" if f"{path}.attn_out" in places else "mix"
-    middle = places[f"{path}.after_{mix}"]
-    first, second = f"{path}.{mix}_out", f"{path}.mlp_out"
-    return [Branch(first, f"{path}.after_{mix}", "attn", (path, "in", 0), places[first], middle),
-            Branch(second, path, "mlp", middle, places[second], (path, "out", 0))]
+def _of_transformer(one: BlockCall, order: Order) -> list[Branch]:
+    places = block_taps(one, order)
+    tap = lambda part: f"{one.path}.{part}{one.mark}"
+    if tap("norm1") not in places:
+        raise ValueError(f"block {one.name!r} normalises its branches last (residual post-norm): the norm alone "
+                         "decides how long they are")
+    mix = "attn" if tap("attn_out") in places else "mix"
+    first, middle, second = tap(f"{mix}_out"), tap(f"after_{mix}"), tap("mlp_out")
+    start, end = ((one.path, side, one.call) for side in ("in", "out"))
+    return [Branch(first, middle, "attn", start, places[first], places[middle]),
+            Branch(second, one.name, "mlp", places[middle], places[second], end)]
 
 
-def _of_resnet(path: str, block: nn.Module, order: Order) -> list[Branch]:
-    called = [name for name, _ in block.named_children() if (f"{path}.{name}", "out", 0) in order]
+def _of_resnet(one: BlockCall, order: Order) -> list[Branch]:
+    called = children_called(one, order)
     convolutions = sorted(name for name in called if name.startswith("conv"))
-    if not convolutions or not hasattr(block, "downsample"):
-        raise ValueError(f"block {path!r} is a {type(block).__name__}: where its skip and its branch meet is not known")
+    if not convolutions or not hasattr(one.block, "downsample"):
+        raise ValueError(f"block {one.name!r} is a {type(one.block).__name__}: where its skip and its branch meet is "
+                         "not known")
+
+    def place(part: str, side: str) -> Place:
+        found = order.inside(one.path, one.call, f"{one.path}.{part}", side)
+        assert found is not None  # it is one of those called
+        return found
+
     last = convolutions[-1].removeprefix("conv")
-    exits = [f"{path}.{name}" for name in (f"conv{last}", f"bn{last}", f"norm{last}", "se") if name in called]
-    leave = max(exits, key=lambda name: order[name, "out", 0])
-    shortcut = (f"{path}.downsample", "out", 0) if "downsample" in called else (path, "in", 0)
-    total = (f"{path}.act{last}", "in", 0) if f"act{last}" in called else (path, "out", 0)
-    return [Branch(leave, path, "conv", shortcut, (leave, "out", 0), total)]
+    exits = [name for name in (f"conv{last}", f"bn{last}", f"norm{last}", "se") if name in called]
+    leave = max(exits, key=lambda name: order[place(name, "out")])
+    shortcut = place("downsample", "out") if "downsample" in called else (one.path, "in", one.call)
+    total = place(f"act{last}", "in") if f"act{last}" in called else (one.path, "out", one.call)
+    return [Branch(f"{one.path}.{leave}{one.mark}", one.name, "conv", shortcut, place(leave, "out"), total)]
 
 
 def _check_sums(model: nn.Module, found: list[Branch], x: Tensor) -> None:
@@ -83,7 +92,7 @@ def _check_sums(model: nn.Module, found: list[Branch], x: Tensor) -> None:
         seen[i] = tensor.clone()  # an in-place operation may follow
 
     with torch.no_grad(), tapped(model, wanted, visit):
-        model(x)
+        model(x.clone())  # it may change its input in place
     for i, b in enumerate(found):
         skip, branch, total = (seen[3 * i + k] for k in range(3))
         alike = skip.shape == branch.shape and skip.numel() == total.numel()  # Swin flattens its grid after the sum

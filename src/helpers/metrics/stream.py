@@ -14,8 +14,9 @@ import torch
 from torch import Tensor, nn
 
 from ..inputs.batches import ImageSource, batches, count, is_loader, require_fixed_order, to_model
-from ..networks.anatomy import require_same_preprocessing
-from ..runtime.device import borrowed, pick_device
+from ..networks.anatomy import require_network, require_same_preprocessing
+from ..runtime.borrow import borrowed, held
+from ..runtime.device import pick_device
 from ..runtime.distributed import all_sum, share
 from ..runtime.progress import with_progress
 
@@ -36,13 +37,14 @@ def stream(
 ) -> tuple[State, int]:
     """state = begin(x, …) with the first minibatch, then visit(state, x, …) with every one, the first included.
 
-    There is one x [n, C, H, W] for each model, on the device and in its dtype; a single source serves all models.
+    There is one x [n, C, H, W] for each model, in memory of its own, on the device and in its dtype; a single source
+    serves all models.
     Returns the state and how many images all processes have seen, each pass counted.
     """
     check_sources(models, sources, passes)
     place, n = pick_device(device), 0
     begun: list[State] = []
-    with ExitStack() as stack, torch.no_grad():
+    with held(*models), ExitStack() as stack, torch.no_grad():
         for model in models:
             stack.enter_context(borrowed(model, place))
         for batch in minibatches(models, sources, batch_size, passes=passes, smallest=smallest, progress=progress):
@@ -56,8 +58,10 @@ def stream(
 
 def check_sources(models: Sequence[nn.Module], sources: Sequence[ImageSource], passes: int) -> None:
     """Refuse images that cannot be shown to these models, or not that many times."""
-    if passes < 1:
-        raise ValueError(f"passes must be at least 1, not {passes}")
+    for argument, model in zip(("model", "other"), models, strict=False):
+        require_network(model, argument)
+    if not isinstance(passes, int) or passes < 1:
+        raise ValueError(f"passes must be a whole number, at least 1, not {passes}")
     if len(sources) > len(models):
         raise ValueError("other_images needs a second model: pass other=…")
     if len(models) > len(sources):

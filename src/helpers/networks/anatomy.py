@@ -9,6 +9,21 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
+
+
+def require_network(model: Any, argument: str = "model") -> None:
+    """Refuse what is no network, and one whose layers do not know their sizes yet."""
+    if isinstance(model, type):
+        raise TypeError(f"{argument} is the class {model.__name__}: pass a network made of it, {model.__name__}(…)")
+    if not isinstance(model, nn.Module):
+        swapped = "; the model comes first, then the images" if isinstance(model, (Tensor, Iterable)) else ""
+        raise TypeError(f"{argument} must be a network (torch.nn.Module), not {type(model).__name__}{swapped}")
+    for name, tensor in [*model.named_parameters(), *model.named_buffers()]:
+        if is_lazy(tensor):
+            raise ValueError(f"{argument} is lazy, {name!r} has no size yet: run it once on a batch, model(x), and "
+                             "then measure it")
+
 
 # ---- what it reads -------------------------------------------------------------------------------------------------
 
@@ -107,6 +122,7 @@ def has_class_token(model: nn.Module) -> bool:
 
 def require_attention_maps(model: nn.Module) -> None:
     """Refuse, with the reason, a model whose attention has no maps of the whole image."""
+    require_network(model)
     kind = type(model).__name__
     for name, reason in _NO_MAPS.items():
         if kind.startswith(name):
@@ -148,17 +164,27 @@ def feature_map(features: Tensor, model: nn.Module, images: Tensor, name: str) -
 
 
 def _channels_first(features: Tensor, model: nn.Module, images: Tensor, name: str) -> Tensor:
-    """[n, C, h, w] or [n, h, w, C] → [n, C, h, w]; a model may compute in both, so the shape decides, then its word."""
+    """[n, C, h, w] or [n, h, w, C] → [n, C, h, w]."""
+    return features.movedim(channel_axis(features, model, images, name), 1)
+
+
+def channel_axis(features: Tensor, model: nn.Module, images: Tensor, name: str) -> int:
+    """The axis of a layer's channels: the last, but in maps [n, C, h, w] the second.
+
+    A model may compute in both ways, so the shape of a map decides, then the model's word.
+    """
     shape, embed = tuple(features.shape), patch_embed(model)
+    if len(shape) != 4:
+        return len(shape) - 1
     for slack in (0, 1):
         first, last = _is_grid(shape[2:], images, slack), _is_grid(shape[1:3], images, slack)
         if first != last:
-            return features.permute(0, 3, 1, 2) if last else features
+            return 3 if last else 1
     says_last = any(getattr(part, "output_fmt", "") == "NHWC" for part in (model, embed))
     if says_last or (embed is not None and not first):
         raise ValueError(f"layer {name!r} has shape {shape}: for images of {images.shape[-2]}×{images.shape[-1]} px it "
                          "cannot be told whether that is [n, C, h, w], [n, h, w, C] or neither")
-    return features
+    return 1
 
 
 def _is_grid(grid: tuple[int, ...], images: Tensor, slack: int) -> bool:

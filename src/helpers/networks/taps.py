@@ -9,13 +9,13 @@ places that are no module's output and get a name of their own:
     blocks.3.mlp_hidden  what the MLP's second layer reads, after the non-linearity
     blocks.3.mlp_out     MLP branch before the sum, LayerScale included
 
-`name@1` is the second call of a module that runs several times in one pass.
+`name@1` is the second call of a module that runs several times in one pass, and what that call holds inside: a block
+that stands at four places is listed as `blocks.0@0` … `blocks.0@3`, with `blocks.0.norm1@0` and so on.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,20 +23,17 @@ from difflib import get_close_matches
 from itertools import count
 from typing import Any, Literal
 
-import torch
 from torch import Tensor, nn
 
-from ..runtime.device import borrowed, device_of, dtype_of
-from .anatomy import channels, fixed_size
+from ..runtime.advice import warn
+from .trace import Order, Place, first_tensor, trace, uncompiled
 
 Which = Literal["blocks", "all"]
-Place = tuple[str, str, int]  # module path, "in" or "out", at which of its calls
-Order = dict[Place, int]  # when each place was reached
 
 _BLOCK = re.compile(r"Block|Bottleneck|PreActBasic|EncoderLayer|InvertedResidual")
 _NO_OP = re.compile(r"Identity|Drop|Flatten|Pad")
-_HEAD = re.compile(r"(head|fc|fc_norm|classifier|attn_pool|global_pool)(\.|$)")
-_BEFORE_EMBED = re.compile(r"norm_pre$|(patch_embed|stem)\.(proj|norm)$")
+_HEAD = re.compile(r"(module\.)?(head|fc|fc_norm|classifier|attn_pool|global_pool)(\.|$)")
+_BEFORE_EMBED = re.compile(r"(module\.)?(norm_pre$|(patch_embed|stem)\.(proj|norm)$)")
 _TRANSFORMER_PARTS = {"norm1", "attn", "mlp_tokens", "linear_tokens", "ls1", "drop_path1",
                       "norm2", "mlp", "mlp_channels", "ls2", "drop_path2", "drop_path"}
 
@@ -67,100 +64,96 @@ def taps(model: nn.Module, which: Which = "blocks", images: Tensor | None = None
 
 def find(model: nn.Module, names: Iterable[str] | None, images: Tensor | None) -> list[Tap]:
     """The taps called `names` ("blocks", the default, or "all", or a list) in execution order, checked by running."""
-    order = trace(model, images)
-    parts = {path: block_taps(path, block, order) for path, block in outer_blocks(model, order)}
-    places = {name: place for part in parts.values() for name, place in part.items()}
-    transformers = [path for path in parts if is_transformer(model.get_submodule(path))]
+    order, model = trace(model, images), uncompiled(model)
+    blocks = outer_blocks(model, order)
+    places = {name: place for one in blocks for name, place in block_taps(one, order).items()}
+    transformers = [one for one in blocks if is_transformer(one.block)]
     if transformers:
-        places["embed"] = (transformers[0], "in", 0)
-    wanted = _wanted(names, model, parts, places, order)
+        places["embed"] = (transformers[0].path, "in", transformers[0].call)
+    wanted = _wanted(names, model, blocks, places, order)
     if wrong := [type(name).__name__ for name in wanted if not isinstance(name, str)]:
         raise TypeError(f"layers are given by name, not as {wrong[0]}: say 'blocks', 'all', or names that taps(model) "
                         "lists, such as 'blocks.0'")
     found = [Tap(name, *_place(name, places, model, order)) for name in dict.fromkeys(wanted)]
     if not found:
         raise ValueError(f"no layers: none were named, or {type(model).__name__} has none that compute something")
+    found = _one_row_each(found, order, chosen=names not in (None, "blocks", "all"))
     return sorted(found, key=lambda tap: order[tap.path, tap.side, tap.call])
 
 
-def _wanted(names: Iterable[str] | None, model: nn.Module, blocks: Iterable[str], places: Iterable[str],
+def _one_row_each(found: list[Tap], order: Order, chosen: bool) -> list[Tap]:
+    """The taps that give one row for one image. Windows or tokens in the rows could be taken for images.
+
+    Others are refused if they were `chosen` by name or if there are no more; of many, they are left out.
+    """
+    rows = {tap.name: order.rows.get((tap.path, tap.side, tap.call), 1) for tap in found}
+    others = [name for name, n in rows.items() if n != 1]
+    if others and (chosen or len(others) == len(found)):
+        raise ValueError(f"layer {others[0]!r} gives {rows[others[0]]} rows for one image: its rows are not images, "
+                         "perhaps windows or tokens; read a layer whose first axis is the images")
+    if others:
+        warn(f"left out, since they do not give one row for one image: {', '.join(others)}")
+    return [tap for tap in found if rows[tap.name] == 1]
+
+
+def _wanted(names: Iterable[str] | None, model: nn.Module, blocks: list[BlockCall], places: Iterable[str],
             order: Order) -> list[str]:
     """The names that are meant: of all blocks, of all taps, or those given; without blocks, all layers."""
     if names in (None, "blocks", "all"):
+        outside = _layers_outside(model, {one.path for one in blocks}, order)
         if not blocks:
-            return _layers_outside(model, blocks, order)
-        return [*_layers_outside(model, blocks, order), *places] if names == "all" else list(blocks)
+            return outside
+        return [*outside, *places] if names == "all" else [one.name for one in blocks]
     one = isinstance(names, str) or not isinstance(names, Iterable)
     return [names] if one else list(names)  # type: ignore[list-item]
 
 
-def trace(model: nn.Module, images: Tensor | None) -> Order:
-    """Run the model once, where it is, on one image, and note when every module is entered and left."""
-    device = device_of(model)
-    order: Order = {}
-    calls: Counter[str] = Counter()
+@dataclass(frozen=True)
+class BlockCall:
+    """One call of a residual block; a block that several places share (tied weights) has several."""
 
-    def enter(path: str) -> Callable[..., None]:
-        def hook(*_: Any) -> None:
-            order[path, "in", calls[path]] = len(order)
+    path: str
+    block: nn.Module
+    call: int
+    mark: str  # what its names end with: "@1" at the second call, nothing when there is only one
 
-        return hook
-
-    def leave(path: str) -> Callable[..., None]:
-        def hook(*_: Any) -> None:
-            order[path, "out", calls[path]] = len(order)
-            calls[path] += 1
-
-        return hook
-
-    handles = []
-    with borrowed(model, device), torch.no_grad():
-        x = _blank(model) if images is None else images
-        try:
-            for path, module in model.named_modules():
-                handles += [module.register_forward_pre_hook(enter(path)), module.register_forward_hook(leave(path))]
-            model(x[:1].to(device, dtype_of(model) if x.is_floating_point() else None))
-        except torch.OutOfMemoryError:
-            raise
-        except RuntimeError as error:
-            raise ValueError(f"{type(model).__name__} cannot read images of shape {tuple(x.shape)} ({error}): pass "
-                             "such as it wants, also to taps(model, images=x)") from error
-        finally:
-            for handle in handles:
-                handle.remove()
-    return order
+    @property
+    def name(self) -> str:
+        """Of the block's output, a tap."""
+        return self.path + self.mark
 
 
-def _blank(model: nn.Module) -> Tensor:
-    """A black image [1, C, H, W] of the size the model declares (convolutions take any)."""
-    wanted = channels(model) or next((m.in_channels for m in model.modules() if isinstance(m, nn.Conv2d)), None)
-    if wanted is None:
-        raise ValueError(f"{type(model).__name__} does not say what it reads: pass examples, taps(model, images=x)")
-    declared = (getattr(model, "pretrained_cfg", None) or {}).get("input_size") or (3, 224, 224)
-    return torch.zeros(1, wanted, *(fixed_size(model) or declared[1:]))
-
-
-def outer_blocks(model: nn.Module, order: Order) -> list[tuple[str, nn.Module]]:
-    """(path, block) of every residual block that runs, in execution order; blocks inside blocks are left out."""
+def outer_blocks(model: nn.Module, order: Order) -> list[BlockCall]:
+    """Every residual block that runs, call by call in execution order; blocks inside blocks are left out."""
+    model = uncompiled(model)
     found = [(path, m) for path, m in model.named_modules() if path and _BLOCK.search(type(m).__name__)]
     found = [(path, m) for path, m in found if (path, "out", 0) in order]
     outer = [(path, m) for path, m in found if not any(path.startswith(other + ".") for other, _ in found)]
-    return sorted(outer, key=lambda item: order[item[0], "out", 0])
+    calls = [BlockCall(path, m, k, f"@{k}" if order.calls(path) > 1 else "")
+             for path, m in outer for k in range(order.calls(path))]
+    return sorted(calls, key=lambda one: order[one.path, "out", one.call])
 
 
-def block_taps(path: str, block: nn.Module, order: Order) -> dict[str, Place]:
-    """Name → place of every tap in one block, its output included."""
-    children = [name for name, _ in block.named_children() if (f"{path}.{name}", "out", 0) in order]
-    if is_transformer(block):
-        local = _transformer_places(path, block, order)
+def children_called(one: BlockCall, order: Order) -> list[str]:
+    """Names of the block's parts that run in this call of it."""
+    return [name for name, _ in one.block.named_children() if order.inside(one.path, one.call, f"{one.path}.{name}")]
+
+
+def block_taps(one: BlockCall, order: Order) -> dict[str, Place]:
+    """Name → place of every tap in one call of a block, its output included."""
+    if is_transformer(one.block):
+        local = _transformer_places(one, order)
     else:
+        children = children_called(one, order)
         conv_like = [name for name in children if re.fullmatch(r"(conv|bn|norm|act)\d", name)]
         if conv_like and re.match("act", conv_like[-1]):
             conv_like.pop()  # the activation after the sum is the block's own output
-        plain = [name for name in children if not _NO_OP.search(type(getattr(block, name)).__name__)]
+        plain = [name for name in children if not _NO_OP.search(type(getattr(one.block, name)).__name__)]
         local = {name: (name, "out", 0) for name in _norm_with_act(conv_like or plain)}
-    places = {f"{path}.{name}": (f"{path}.{child}", side, call) for name, (child, side, call) in local.items()}
-    return {name: place for name, place in places.items() if place in order} | {path: (path, "out", 0)}
+    parts = {name for name, _ in one.block.named_children()}  # of a part with two names, the first
+    places = {f"{one.path}.{name}{one.mark}": order.inside(one.path, one.call, f"{one.path}.{child}", side, nth)
+              for name, (child, side, nth) in local.items() if child.partition(".")[0] in parts}
+    return {name: place for name, place in places.items() if place} | {one.name: (one.path, "out", one.call)}
 
 
 def is_transformer(block: nn.Module) -> bool:
@@ -169,11 +162,14 @@ def is_transformer(block: nn.Module) -> bool:
     return parts <= _TRANSFORMER_PARTS and {"norm1", "norm2"} <= parts
 
 
-def _transformer_places(path: str, block: nn.Module, order: Order) -> dict[str, Place]:
+def _transformer_places(one: BlockCall, order: Order) -> dict[str, Place]:
+    """Name → part of the block, side, and which of the part's calls within the block's own."""
+    block = one.block
     mix, mlp = ("attn" if hasattr(block, "attn") else "mix"), ("mlp" if hasattr(block, "mlp") else "mlp_channels")
     own_exits = hasattr(block, "drop_path1")  # otherwise both branches leave through one module, in turn
     mix_exit, mlp_exit = (("drop_path1", 0), ("drop_path2", 0)) if own_exits else (("drop_path", 0), ("drop_path", 1))
-    pre_norm = order[f"{path}.norm2", "in", 0] < order[f"{path}.{mlp}", "in", 0]
+    entered = [order.inside(one.path, one.call, f"{one.path}.{name}", "in") for name in ("norm2", mlp)]
+    pre_norm = None not in entered and order[entered[0]] < order[entered[1]]  # type: ignore[index]
     places = {
         "norm1": ("norm1", "out", 0),
         f"{mix}_out": (mix_exit[0], "out", mix_exit[1]),
@@ -194,7 +190,6 @@ def _norm_with_act(names: list[str]) -> list[str]:
 
 def _layers_outside(model: nn.Module, blocks: Iterable[str], order: Order) -> list[str]:
     """Layers that compute something and belong to no block: the stem and the last norm (everything, without blocks)."""
-    calls = Counter(path for path, side, _ in order if side == "out")
     covered = [*blocks]
     names: list[str] = []
     for path, module in model.named_modules():
@@ -203,7 +198,8 @@ def _layers_outside(model: nn.Module, blocks: Iterable[str], order: Order) -> li
             continue
         covered.append(path)
         if not _NO_OP.search(type(module).__name__):
-            names += [path] if calls[path] == 1 else [f"{path}@{k}" for k in range(calls[path])]
+            calls = order.calls(path)
+            names += [path] if calls == 1 else [f"{path}@{k}" for k in range(calls)]
     if blocks:
         names = [name for name in names if not (_HEAD.match(name) or _BEFORE_EMBED.match(name))]
     return _norm_with_act(names)
@@ -218,8 +214,8 @@ def _place(name: str, places: dict[str, Place], model: nn.Module, order: Order) 
     if path not in modules or path == "":
         near = get_close_matches(name, {**places, **modules}, n=3, cutoff=0.3)
         raise ValueError(f"{type(model).__name__} has no layer {name!r}; nearest names: {', '.join(near) or 'none'}")
-    path = next(p for p, m in model.named_modules() if m is modules[path])  # one name for a shared module
-    calls = sum((path, "out", k) in order for k in range(len(order)))
+    path = order.names[path]  # one name for a shared module
+    calls = order.calls(path)
     if calls == 0:
         raise ValueError(f"layer {name!r} is never called when {type(model).__name__} runs: it has no representation")
     if (not call and calls > 1) or (call and not (call.isdigit() and int(call) < calls)):
@@ -233,13 +229,15 @@ def tapped(
 ) -> Iterator[None]:
     """For one forward pass: `visit(i, tensor)` as soon as tap i (counted from `first`) is computed; nothing is kept."""
     handles = []
+    model, missed = uncompiled(model), {i: tap.name for i, tap in enumerate(wanted, first)}
 
     def listen(i: int, tap: Tap) -> Callable[..., None]:
         call = count()
 
         def hook(_: nn.Module, args: tuple, kwargs: dict, output: Any = None) -> None:
             if next(call) == tap.call:
-                visit(i, _first_tensor((*args, *kwargs.values()) if tap.side == "in" else output, tap.name))
+                missed.pop(i)
+                visit(i, _readable((*args, *kwargs.values()) if tap.side == "in" else output, tap.name))
 
         return hook
 
@@ -252,10 +250,19 @@ def tapped(
     finally:
         for handle in handles:
             handle.remove()
+    if missed:
+        name, others = next(iter(missed.values())), len(missed) - 1
+        raise ValueError(f"layer {name!r} (and {others} more) was never reached, though it was with one image: the "
+                         "model takes another way now, or runs compiled code that passes its layers by; leave such "
+                         "layers out")
 
 
-def _first_tensor(value: Any, name: str) -> Tensor:
-    for item in value if isinstance(value, (tuple, list)) else (value,):
-        if isinstance(item, Tensor):
-            return item
-    raise TypeError(f"layer {name!r} gives {type(value).__name__}, not a tensor")
+def _readable(value: Any, name: str) -> Tensor:
+    """The tensor that a tap holds, if a measurement can read it."""
+    tensor = first_tensor(value)
+    if tensor is None:
+        raise TypeError(f"layer {name!r} gives {type(value).__name__}, not a tensor")
+    if tensor.is_complex():
+        raise ValueError(f"layer {name!r} gives complex numbers, and a measurement would lose their imaginary part: "
+                         "read a layer with real numbers, say one that applies torch.view_as_real")
+    return tensor

@@ -1,6 +1,7 @@
 """The measurements of a run: each takes networks and images and gives numbers, which get intervals, and arrays.
 
-A measurement says for which kinds of networks it is meant; what does not apply is skipped with the reason.
+A number that a claim speaks of has the name and the definition that it has in its chapter (claims/scores). A
+measurement says for which kinds of networks it is meant; what does not apply is skipped with the reason.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from .. import (
     taps,
 )
 from ..claims import scores
+from ..claims.intervals import jackknife
 from ..inputs.photos import Photos
 from ..metrics.localize import Localization
 from ..metrics.probe import probe
@@ -34,6 +36,8 @@ from ..networks.anatomy import grid_of
 from ..runtime.distributed import current
 from .networks import count_classes, kind
 
+Numbers = dict[str, Any]  # Interval, truth value or plain number
+
 
 @dataclass(frozen=True)
 class Found:
@@ -42,7 +46,7 @@ class Found:
     numbers: dict[str, float]  # each gets an interval over the parts
     arrays: dict[str, np.ndarray] = field(default_factory=dict)  # averaged over the parts
     names: dict[str, list] = field(default_factory=dict)  # of layers and heads, the same in every part
-    maps: dict[str, Localization] = field(default_factory=dict)  # kept until all parts are there, not written
+    kept: dict[str, Any] = field(default_factory=dict)  # results for `join`, until all parts are there; not written
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,7 @@ class Measure:
     run: Callable[[list[nn.Module], list[Photos], dict[str, Any]], Found]
     kinds: tuple[tuple[str, ...], ...]  # one entry per network
     images: int  # at most
-    join: Callable[[list[Found]], dict[str, float]] | None = None  # where the number of images matters
+    join: Callable[[list[Found]], Numbers] | None = None  # instead of intervals over parts: from all parts together
 
 
 ANY = ("vit", "mixer", "cnn")
@@ -60,25 +64,22 @@ PROBE_IMAGES = 10  # of each class in each part: five to train a probe, five to 
 
 
 def similarity(models: list[nn.Module], images: list[Photos], settings: dict[str, Any]) -> Found:
-    """CKA of blocks within each network and across two."""
-    other = {"other": models[1], "other_images": images[1]} if len(models) > 1 else {}
-    if len(models) > 1 and images[1] is images[0]:
-        del other["other_images"]
-    result = cka(models[0], images[0], **other, batch_size=settings["batch_size"],  # type: ignore[arg-type]
+    """CKA within each network and across two: of all taps for a ViT and a CNN, as in chapter 18, else of blocks."""
+    vit_and_cnn = [kind(model) for model in models] == ["vit", "cnn"]
+    layers = "all" if vit_and_cnn else None
+    other: dict[str, Any] = {"other": models[1], "other_layers": layers} if len(models) > 1 else {}
+    if len(models) > 1 and images[1] is not images[0]:
+        other["other_images"] = images[1]
+    result = cka(models[0], images[0], layers=layers, **other, batch_size=settings["batch_size"],
                  passes=settings["passes"], progress=settings["progress"])
     numbers: dict[str, float] = {}
-    arrays, names = {}, {}
-    for i, (side, layers) in enumerate([(result.within, result.layers), (result.other, result.other_layers)]):
-        if side is not None and layers is not None:
-            numbers |= {f"low_high {i}": scores.low_high(side),
-                        f"stage_contrast {i}": scores.contrast(side, scores.stages(layers))}
-            arrays[f"within {i}"], names[f"layers {i}"] = side, layers
-    if result.cross is not None:
-        arrays["cross"] = result.cross
-        if kind(models[0]) == "vit" and kind(models[1]) == "cnn":
-            numbers |= {f"match {name}": value for name, value in scores.match_thirds(result.cross).items()}
-            numbers["match_depth"] = scores.match_depth(result.cross)
-    return Found(numbers, arrays, names)
+    if vit_and_cnn and result.cross is not None:
+        numbers = scores.structure(result) | scores.matching(result.cross)
+    elif result.cross is not None and len(result.cross) == len(result.cross.T):
+        numbers = scores.with_depth([result.cross.diagonal()])
+    sides = {"within 0": result.within, "within 1": result.other, "cross": result.cross}
+    return Found(numbers, {name: side for name, side in sides.items() if side is not None},
+                 {"layers 0": result.layers, "layers 1": result.other_layers or []})
 
 
 def attention(models: list[nn.Module], images: list[Photos], settings: dict[str, Any]) -> Found:
@@ -109,32 +110,31 @@ def _spread(names: list[str], n: int) -> list[str]:
 
 
 def fields(models: list[nn.Module], images: list[Photos], settings: dict[str, Any]) -> Found:
-    """Effective receptive fields of a few blocks, after the residual sum and before it."""
-    model, options = models[0], {"channels": settings["field_channels"], "batch_size": settings["field_batch"],
-                                 "progress": settings["progress"]}
-    sums = branches(model, _first(images[0]))
-    blocks = [b.after for b in sums if b.kind != "attn"]  # the sum that ends a block
-    chosen = _spread(blocks, settings["field_blocks"])
-    ends = [name for name in chosen for name in _attention_and_end(sums, name)]
-    after = receptive_field(model, images[0], ends, **options)
-    before = receptive_field(model, images[0], ends, before_skip=True, **options)
-    at = [after.layers.index(name) for name in chosen]
-    radius, share = after.radius(0.5)[at], after.centre_share[at]
-    step, depth = scores.largest_step(radius, (np.array([blocks.index(name) for name in chosen]) + 1) / len(blocks))
-    numbers = {"first radius50": radius[0], "first radius90": after.radius(0.9)[at[0]], "largest step": step,
-               "step depth": depth, "smallest centre": (share / after.uniform_share[at]).min()}
-    if kind(model) == "cnn":
-        ratio = before.radius(0.5) / after.radius(0.5)
-        numbers |= {"before/after radius": float(np.nanmedian(ratio))}
-    else:
-        ratio = before.centre_share / after.centre_share
-        inside = [name in chosen for name in after.layers]
-        numbers |= {"before/after attention": float(np.nanmedian(ratio[~np.array(inside)])),
-                    "before/after mlp": float(np.nanmedian(ratio[inside]))}
-    arrays = {f"{name} {what}": value for name, result in (("after", after), ("before", before))
-              for what, value in (("radius50", result.radius(0.5)), ("radius90", result.radius(0.9)),
-                                  ("centre", result.centre_share), ("participation", result.participation))}
-    return Found(numbers, arrays | {"uniform": after.uniform_share}, {"after": after.layers, "before": before.layers})
+    """Effective receptive fields of a ViT and a CNN: the first tap and blocks, every sum, and its branch before it."""
+    options = {"channels": settings["field_channels"], "batch_size": settings["field_batch"],
+               "progress": settings["progress"]}
+    arrays: dict[str, np.ndarray] = {}
+    names: dict[str, list] = {}
+    kept: dict[str, Any] = {}
+    for name, model, photos in zip(("vit", "cnn"), models, images, strict=True):
+        sums = [branch.after for branch in branches(model, _first(photos))]
+        chosen = {"blocks": ([taps(model, "all")[0], *taps(model)], False), "after": (sums, False),
+                  "before": (sums, True)}
+        for what, (layers, before_skip) in chosen.items():
+            found = receptive_field(model, photos, layers, before_skip=before_skip, **options)
+            kept[f"{name} {what}"], names[f"{name} {what}"] = found, found.layers
+            arrays |= {f"{name} {what} radius50": found.radius(0.5), f"{name} {what} radius90": found.radius(0.9),
+                       f"{name} {what} centre": found.centre_share, f"{name} {what} uniform": found.uniform_share}
+    return Found({}, arrays, names, kept)
+
+
+def fields_together(parts: list[Found]) -> Numbers:
+    """The numbers of R16–R20, as chapter 21 has them."""
+    of = lambda name: [one.kept[name] for one in parts]
+    vit, cnn = of("vit blocks"), of("cnn blocks")
+    return {**scores.over_groups(scores.first_radii, vit, cnn), **scores.over_groups(scores.growth, vit, cnn),
+            **scores.dominance(vit), **scores.over_groups(scores.centre_ratio, of("vit before"), of("vit after")),
+            **scores.narrowing(of("cnn before"), of("cnn after"))}
 
 
 def _first(images: Photos) -> torch.Tensor:
@@ -142,88 +142,76 @@ def _first(images: Photos) -> torch.Tensor:
     return images[0][0][None]
 
 
-def _attention_and_end(sums: list[Any], end: str) -> list[str]:
-    """The sums of one block: after attention (in a ViT or Mixer) and at its end."""
-    place = [b.after for b in sums].index(end)
-    first = sums[place - 1]
-    return [first.after, end] if first.kind == "attn" else [end]
-
-
 def norms(models: list[nn.Module], images: list[Photos], settings: dict[str, Any]) -> Found:
-    """Norm ratios and cosines of every residual branch, of the patches and of the class token."""
-    result = norm_ratio(models[0], images[0], batch_size=settings["batch_size"] // 2, progress=settings["progress"])
-    table = result.to_frame()
-    if (idle := table[~np.isfinite(table["spatial"])]).shape[0]:
-        warnings.warn(f"{', '.join(idle['layer'])}: the branch adds nothing, so its norm ratio is infinite and no mean "
-                      "over it will be shown", stacklevel=2)
-    numbers: dict[str, float] = {}
-    arrays: dict[str, np.ndarray] = {}
-    for branch, rows in table.groupby("kind"):
-        columns = ("spatial", "cosine_sum", "cosine_branch", *(["cls"] if result.class_token else []))
-        arrays |= {f"{branch} {column}": rows[column].to_numpy() for column in columns}
-        numbers[f"{branch} mean"] = rows["spatial"].mean()
-        numbers[f"{branch} first − second"] = scores.halves(rows["spatial"].to_numpy())
-        numbers[f"{branch} cosine second − first"] = -scores.halves(rows["cosine_sum"].to_numpy())
-    if result.class_token and "attn" in result.ratio:
-        cls = result.cls
-        cosine = {name: values[:, 0] for name, values in result.cosine_sum.items()}
-        for branch in ("attn", "mlp"):
-            numbers[f"CLS {branch} first − second"] = scores.halves(cls[branch])
-            numbers[f"CLS {branch} cosine second − first"] = -scores.halves(cosine[branch])
-            arrays[f"{branch} cls cosine_sum"] = cosine[branch]
-        late = len(cls["attn"]) // 2
-        numbers["CLS late attn − mlp"] = float((cls["attn"] - cls["mlp"])[late:].mean())
-    return Found(numbers, arrays, {str(k): v for k, v in result.layers.items()})
+    """Norm ratios and cosines of every residual branch of a ViT and a CNN: the numbers of R21–R24."""
+    vit, cnn = (norm_ratio(model, photos, batch_size=settings["batch_size"] // 2, progress=settings["progress"])
+                for model, photos in zip(models, images, strict=True))
+    if not vit.class_token:
+        raise ValueError("the ViT has no class token, of which R21–R24 speak")
+    for result in (vit, cnn):
+        table = result.to_frame()
+        if len(idle := table[~np.isfinite(table["spatial"])]):
+            warnings.warn(f"{', '.join(idle['layer'])}: the branch adds nothing, so its norm ratio is infinite and no "
+                          "mean over it will be shown", stacklevel=2)
+    views = ("ratio", "cosine_sum", "cosine_branch")
+    arrays = {f"{view} {curve}": values for view in views for result in (vit, cnn)
+              for curve, values in scores.by_block(result, view).items()}
+    return Found(scores.norm_ratios(vit, cnn), arrays)
+
+
+PLACES = ("early", "middle", "late")
+
+
+def cut_blocks(depth: int) -> dict[str, int]:
+    """Which blocks lose their skips, counted from zero: 1, 6 and 9 of twelve, those of the paper's Fig. 8."""
+    return dict(zip(PLACES, (1, depth // 2, int(depth * 0.8)), strict=True))
 
 
 def cuts(models: list[nn.Module], images: list[Photos], settings: dict[str, Any]) -> Found:
-    """One block's skips deleted at inference: CKA of the layers before with the layers after, beside the intact one."""
-    model = models[0]
-    layers = [name for name in taps(model) if name.startswith("blocks.")]
-    depth, options = len(layers), {"layers": layers, "batch_size": settings["batch_size"],
-                                   "progress": settings["progress"]}
-    whole = cka(model, images[0], **options).within
+    """One block's skips deleted at inference: how the map of all taps breaks there, and the accuracy lost (points)."""
+    model, options = models[0], {"layers": "all", "batch_size": settings["batch_size"],
+                                 "progress": settings["progress"]}
+    blocks = cut_blocks(len(taps(model)))
+    whole = cka(model, images[0], **options)
     numbers: dict[str, float] = {}
-    arrays = {"intact": whole}
+    arrays = {"intact": whole.within}
     right = _accuracy(model, images[0], settings)
-    for block in (0, depth // 2, int(depth * 0.8)):
+    for place, block in blocks.items():
         bare = without_skip(model, block)
-        within = cka(bare, images[0], **options).within
-        arrays[f"without {block}"] = within
-        if block:
-            numbers |= {f"across, without {block}": scores.two_sides(within, block)["across"],
-                        f"across {block}, intact": scores.two_sides(whole, block)["across"]}
+        arrays[place] = within = cka(bare, images[0], **options).within
+        broken = scores.break_at(within, whole.within, whole.layers, block)
+        numbers |= {f"{place}_{ratio}": broken[ratio] for ratio in ("over_side", "over_intact")}
         if right is not None:
-            numbers[f"accuracy lost, without {block}"] = right - (_accuracy(bare, images[0], settings) or 0)
-    return Found(numbers, arrays, {"layers": layers})
+            numbers[f"{place}_cut"] = 100 * (right - (_accuracy(bare, images[0], settings) or 0))
+    return Found(numbers, arrays, {"layers": whole.layers, "blocks": list(blocks.values())})
+
+
+LOCAL_GRID = (7, 7)  # of both networks, as in the paper's Fig. 9; finer maps are pooled to it
 
 
 def localized(models: list[nn.Module], images: list[Photos], settings: dict[str, Any]) -> Found:
-    """CKA of tokens with input patches: the last block, and in a convolutional network the last stage's first."""
-    model = models[0]
-    names = taps(model)
-    blocks = [name for name in names if name.rpartition(".")[2].isdigit()]
-    wanted = {"last": blocks[-1]}
-    if kind(model) == "cnn":
-        last = scores.stages(blocks)
-        wanted["first of last stage"] = blocks[int(np.argmax(last == last.max()))]
-    found = localization(model, images[0], list(wanted.values()), batch_size=settings["batch_size"],
-                         progress=settings["progress"])
-    maps = {where: found[name] for where, name in wanted.items()}
-    arrays = {f"{where} own": result.own.reshape(result.grid) for where, result in maps.items()}
-    arrays |= {f"{where} chance": np.array(result.chance) for where, result in maps.items()}
-    return Found(_pointing(maps), arrays, {"layers": list(wanted.values())}, maps)
+    """CKA of tokens with input patches: a ViT's blocks, and the units of a CNN's last stage."""
+    vit, cnn = models
+    stage = scores.stages(taps(cnn))
+    last_stage = [name for name, i in zip(taps(cnn), stage, strict=True) if i == stage.max()]
+    options = {"batch_size": settings["batch_size"], "progress": settings["progress"]}
+    of_vit = localization(vit, images[0], taps(vit), LOCAL_GRID, **options)
+    of_cnn = localization(cnn, images[1], last_stage, LOCAL_GRID, **options)
+    kept = {"vit": of_vit[taps(vit)[-1]], "first": of_cnn[last_stage[0]], "last": of_cnn[last_stage[-1]]}
+    arrays = {f"vit {score}": np.array([getattr(one, score) for one in of_vit.values()])
+              for score in ("hit_rate", "contrast")}
+    arrays |= {f"{where} maps": one.maps for where, one in kept.items()}
+    return Found({}, arrays, {"vit": list(of_vit), "cnn": list(of_cnn)}, kept)
 
 
-def _pointing(maps: dict[str, Localization]) -> dict[str, float]:
-    return {f"{where} {score}": getattr(result, score) for where, result in maps.items()
-            for score in ("hit_rate", "contrast", "edge")}
-
-
-def localized_together(parts: list[Found]) -> dict[str, float]:
+def localized_together(parts: list[Found]) -> Numbers:
     """Scores of the mean maps: which of many noisy patches is the most similar shows only with all images."""
-    mean = lambda where: np.mean([one.maps[where].maps for one in parts], axis=0)
-    return _pointing({where: replace(one, maps=mean(where)) for where, one in parts[0].maps.items()})
+
+    def mean(some: list[Found], where: str) -> Localization:
+        return replace(some[0].kept[where], maps=np.mean([one.kept[where].maps for one in some], axis=0))
+
+    numbers = jackknife(lambda some: scores.places(*(mean(some, where) for where in parts[0].kept)), parts)
+    return {**numbers, "R28 chance": parts[0].kept["vit"].chance}
 
 
 def accuracy(models: list[nn.Module], images: list[Photos], settings: dict[str, Any]) -> Found:
@@ -272,11 +260,11 @@ def _readouts(model: nn.Module, x: torch.Tensor, images: Photos) -> dict[str, to
 MEASURES = {
     "similarity": Measure(similarity, (ANY, ANY), 10240),
     "attention": Measure(attention, (("vit",),), 5000),
-    "norms": Measure(norms, (ANY,), 2560),
+    "norms": Measure(norms, (("vit",), ("cnn",)), 2560),
     "heads": Measure(heads, (("vit",), ("cnn",)), 2560),
-    "localization": Measure(localized, (ANY,), 2560, localized_together),
+    "localization": Measure(localized, (("vit",), ("cnn",)), 2560, localized_together),
     "accuracy": Measure(accuracy, (ANY,), 5000),
     "cuts": Measure(cuts, (("vit", "mixer"),), 1280),
     "probes": Measure(probes, (ANY,), 0),  # tens of every class
-    "fields": Measure(fields, (ANY,), 32),
+    "fields": Measure(fields, (("vit",), ("cnn",)), 32, fields_together),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -22,7 +22,8 @@ from ..claims.intervals import Interval
 from ..claims.numerals import number_text
 from ..claims.render import MARKS, facts, value_text
 from ..claims.render import WORDS as CLAIM_WORDS
-from ..claims.reports import decide
+from ..claims.reports import decide, pooled, usual_verdict
+from ..claims.scores import is_block, middles
 from .cost import DEVICES, PAIRS, hours
 
 Result = dict[str, Any]
@@ -30,7 +31,7 @@ Result = dict[str, Any]
 
 @dataclass(frozen=True)
 class Row:
-    """One claim and the numbers of a measurement that speak to it; only for networks of one kind, if that is named.
+    """One claim and the measurement that speaks to it.
 
     Numbers that are the claim's own quantities are named, and judged, as in the chapter; others are named here.
     """
@@ -38,13 +39,25 @@ class Row:
     claim: str
     measure: str
     numbers: dict[str, dict[str, str]] | None = None  # key in the results → what it is, in both languages
-    kind: str | None = None
 
     def named(self, lang: str) -> dict[str, str]:
         """Key in the results → what it is called."""
         if self.numbers is None:
             return called(claim(self.claim), lang)
         return {key: words[lang] for key, words in self.numbers.items()}
+
+    def values(self, result: Result) -> dict[str, Any]:
+        """Those numbers of a result that it speaks of, as a rule reads them."""
+        numbers = result["numbers"]  # a name may begin with the claim, where claims use one word for two things
+        return {key: _value(numbers[name]) for key in self.named(LANGUAGES[0])
+                for name in (f"{self.claim} {key}", key) if name in numbers}
+
+
+def _value(stored: Any) -> Any:
+    """An interval, a truth value, a number, or None where there is no finite one."""
+    if not isinstance(stored, dict):
+        return stored
+    return None if stored["value"] is None else Interval(**stored)
 
 
 _content = yaml.safe_load(files("helpers").joinpath("paper/full_size.yml").read_text(encoding="utf-8"))
@@ -109,7 +122,7 @@ def _about(run: Results, lang: str) -> str:
                                                hash=images["sha256"][:12])) + ".")
     counted = ", ".join(f"{MEASURED[m][lang]} {n:,} ({twins:,})" for m, (n, twins) in counts.items() if n)
     items.append(escape(words["numbers"].format(counts=counted, parts=settings["parts"],
-                                                blocks=settings["field_blocks"], channels=settings["field_channels"])))
+                                                draws=settings["draws"], channels=settings["field_channels"])))
     items.append(escape(words["made"].format(begun=about["begun"], **about["made_with"])))
     return "<ul>" + "".join(f"<li>{item}</li>" for item in items) + "</ul>"
 
@@ -142,40 +155,43 @@ def _row(run: Results, row: Row, record: Result | None, labels: list[str], lang:
     return f'<tr><th scope="row">{id} {statement}</th>{data}</tr>'
 
 
-def numbers_of(run: Results, row: Row, trained: bool, lang: str) -> dict[str, list[str]]:
-    """Network, or pair of them, → the numbers that speak to a claim."""
-    found: dict[str, list[str]] = {}
-    order = list(row.named(lang))
+def numbers_of(run: Results, row: Row, trained: bool) -> dict[str, list[dict[str, Any]]]:
+    """Network, or pair of them, → the numbers that speak to a claim, of each draw of random weights."""
+    found: dict[str, list[dict[str, Any]]] = {}
     for result in run.of(row.measure, trained):
-        for key, value in sorted(result["numbers"].items(), key=lambda n: order.index(n[0]) if n[0] in order else 0):
-            network, label = _meaning(result, key, row, lang)
-            wanted = row.kind is None or run.kind(network) == row.kind
-            if label is not None and wanted:
-                text = WORDS[lang]["infinite"] if value["value"] is None else value_text(value, lang)
-                found.setdefault(network, []).append(f"{label}: {text}")
+        if values := row.values(result):
+            found.setdefault(" × ".join(result["networks"]), []).append(values)
     return found
 
 
 def verdicts_of(run: Results, row: Row, trained: bool) -> dict[str, str]:
     """Network, or pair of them, → the verdict of the claim's own rule, where all that it reads was measured."""
-    entry = claim(row.claim)
-    found: dict[str, str] = {}
+    if row.numbers is not None:
+        return {}
+    entry, untrained = claim(row.claim), numbers_of(run, row, False)
     reads = set().union(*(rules.names(rule) for rule in rule_of(entry).values()))
-    quantities = lambda result: {name: Interval(**value) for name, value in result["numbers"].items()
-                                 if name in entry["quantities"]}
-    untrained = {tuple(result["networks"]): quantities(result) for result in run.of(row.measure, False)}
-    for result in run.of(row.measure, trained) if row.numbers is None else ():
-        values, control = quantities(result), untrained.get(tuple(result["networks"]), {})
-        yardstick = any(map(rules.reads_untrained, rule_of(entry).values()))
-        if reads <= values.keys() and (not yardstick or reads <= control.keys()):
-            found[" × ".join(result["networks"])] = decide(entry, values, control)
+    yardstick = any(map(rules.reads_untrained, rule_of(entry).values()))
+    found: dict[str, str] = {}
+    for networks, draws in numbers_of(run, row, trained).items():
+        control = untrained.get(networks, [])
+        if all(reads <= draw.keys() for draw in draws) and (control or not yardstick):
+            verdict = decide(entry, draws[0], pooled(control)) if trained else usual_verdict(entry, draws)
+            found[networks] = str(verdict)
     return found
 
 
+def _texts(row: Row, draws: list[dict[str, Any]], lang: str) -> list[str]:
+    """Each number with its name; of several draws mean and range."""
+    words = row.named(lang)
+    shown = lambda value: WORDS[lang]["infinite"] if value is None else value_text(
+        asdict(value) if isinstance(value, Interval) else value, lang)
+    return [f"{words[key]}: {shown(value)}" for key, value in pooled(draws).items()]
+
+
 def _numbers_html(run: Results, row: Row, trained: bool, lang: str) -> str:
-    found, verdicts, lines = numbers_of(run, row, trained, lang), verdicts_of(run, row, trained), []
-    for network, numbers in found.items():
-        lines += [f"<strong>{escape(network)}</strong>", *map(escape, numbers)]
+    found, verdicts, lines = numbers_of(run, row, trained), verdicts_of(run, row, trained), []
+    for network, draws in found.items():
+        lines += [f"<strong>{escape(network)}</strong>", *map(escape, _texts(row, draws, lang))]
         if network in verdicts:
             lines.append(_verdict_html(verdicts[network], lang))
     return "<br>".join(lines) or WORDS[lang]["missing"]
@@ -183,23 +199,6 @@ def _numbers_html(run: Results, row: Row, trained: bool, lang: str) -> str:
 
 def _verdict_html(verdict: str, lang: str) -> str:
     return f'<span class="verdict verdict-{verdict}">{MARKS[verdict]} {CLAIM_WORDS[lang][verdict]}</span>'
-
-
-def _meaning(result: Result, key: str, row: Row, lang: str) -> tuple[str, str | None]:
-    """Whose number it is and what it is called; None when the row does not speak of it."""
-    networks, named = result["networks"], row.named(lang)
-    if row.measure == "cuts":  # keys end with, or contain, the number of a block
-        for start, words in named.items():
-            if start in key:
-                block = next(part for part in key.replace(",", " ").split() if part.isdigit())
-                return networks[0], words.format(block=block)
-        return networks[0], None
-    if key in named:
-        return " × ".join(networks), named[key]
-    name, _, place = key.rpartition(" ")
-    if name in named and place.isdigit():  # one number for each of two networks
-        return networks[int(place)], named[name]
-    return networks[0], None
 
 
 def _skipped(run: Results, lang: str) -> str:
@@ -212,8 +211,7 @@ def _skipped(run: Results, lang: str) -> str:
 # ---- figures ----------------------------------------------------------------------------------------------------
 
 
-CURVES = {"attn spatial": "attn", "mlp spatial": "mlp", "attn cls": "attn [CLS]", "mlp cls": "mlp [CLS]",
-          "conv spatial": ""}
+CURVES = {"attn CLS": "C1o-", "mlp CLS": "C1s--", "attn spatial": "C0o-", "mlp spatial": "C0s--", "ResNet": "C7^:"}
 
 
 def _figures(run: Results, lang: str) -> list[str]:
@@ -232,45 +230,49 @@ def _figures(run: Results, lang: str) -> list[str]:
 
 
 def _maps(run: Results) -> Any:
-    """CKA heatmaps of the first pair, trained above untrained."""
-    pairs = [r for trained in (True, False) for r in run.of("similarity", trained) if "cross" in r["arrays"]][:2]
-    pairs = [r for r in pairs if r["networks"] == pairs[0]["networks"]]
+    """CKA of the blocks of every ViT with a CNN: a row for the pair, and one for its first untrained draw."""
+    found = [r for trained in (True, False) for r in run.of("similarity", trained) if r["draw"] in (None, 0)]
+    pairs = sorted((r for r in found if [run.kind(name) for name in r["networks"]] == ["vit", "cnn"]),
+                   key=lambda r: r["networks"])
     if not pairs:
         return None
     figure, axes = plt.subplots(len(pairs), 3, figsize=(11, 3.5 * len(pairs)), layout="compressed", squeeze=False)
-    a, b = pairs[0]["networks"]
     for row, pair in zip(axes, pairs, strict=True):
-        arrays = {name: np.array(values, dtype=float) for name, values in pair["arrays"].items()}
-        mine, theirs = pair["names"]["layers 0"], pair["names"]["layers 1"]
-        plots.heatmaps([(arrays["within 0"], mine, mine), (arrays["cross"].T, mine, theirs),
-                        (arrays["within 1"], theirs, theirs)], label="CKA", axes=row)
+        layers = [pair["names"][f"layers {i}"] for i in (0, 1)]
+        at = [[i for i, name in enumerate(names) if is_block(name)] for names in layers]
+        mine, theirs = ([names[i] for i in chosen] for names, chosen in zip(layers, at, strict=True))
+        of = lambda name, i, j, pair=pair, at=at: np.array(pair["arrays"][name], dtype=float)[np.ix_(at[i], at[j])]
+        plots.heatmaps([(of("within 0", 0, 0), mine, mine), (of("cross", 0, 1).T, mine, theirs),
+                        (of("within 1", 1, 1), theirs, theirs)], label="CKA", axes=row)
+        a, b = (name if pair["trained"] else f"{name}, untrained" for name in pair["networks"])
         for ax, title in zip(row, (a, f"{a} → · {b} ↑", b), strict=True):
             ax.set_title(title, fontsize=9)
     return figure
 
 
 def _curves(run: Results) -> Any:
-    """Attention distances of all heads, and norm ratios over relative depth."""
-    distances, ratios = run.of("attention", True)[:1], run.of("norms", True)
+    """A column per ViT: attention distances of all heads above, norm ratios over relative depth below."""
+    distances, ratios = run.of("attention", True), run.of("norms", True)
     if not distances or not ratios:
         return None
     with plots.look():
-        figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6), layout="compressed")
-    uniform = distances[0]["arrays"]["uniform"]
-    for result in run.of("attention", False)[:1]:
-        pixels = np.array(result["arrays"]["pixels"])
-        left.scatter(np.repeat(np.arange(len(pixels)), pixels.shape[1]), pixels, s=14, color="0.8")
-    plots.dots(np.array(distances[0]["arrays"]["pixels"]), x=r"$\ell$", y="px", level=uniform, ax=left)
-    left.set_title(distances[0]["networks"][0], fontsize=9)
-    for result in ratios:
-        for key, name in CURVES.items():
-            if key in result["arrays"]:
-                curve, label = np.array(result["arrays"][key], dtype=float), f"{result['networks'][0]} {name}".strip()
-                right.plot(np.linspace(0, 1, len(curve)), curve, "o-", ms=3, label=label)
-    right.set(xlabel=r"$\ell / L$", ylabel=r"$\|z\| / \|f(z)\|$")
-    right.set_yscale("log", base=2)
-    right.yaxis.set_major_formatter("{x:g}")
-    right.legend(frameon=False, fontsize=8)
+        figure, axes = plt.subplots(2, len(distances), figsize=(5 * len(distances), 7), layout="compressed",
+                                    squeeze=False, sharey="row")
+    for (above, below), result in zip(axes.T, distances, strict=True):
+        (name,) = result["networks"]
+        for drawn in [r for r in run.of("attention", False) if r["networks"] == [name]]:
+            pixels = np.array(drawn["arrays"]["pixels"])
+            above.scatter(np.repeat(np.arange(len(pixels)), pixels.shape[1]), pixels, s=14, color="0.8")
+        plots.dots(np.array(result["arrays"]["pixels"]), x="", y="px", level=result["arrays"]["uniform"], ax=above)
+        above.set_title(name, fontsize=9)
+        for pair in [r for r in ratios if r["networks"][0] == name][:1]:
+            for curve, style in CURVES.items():
+                values = np.array(pair["arrays"][f"ratio {curve}"], dtype=float)
+                below.plot(middles(len(values)), values, style, ms=4, label=curve)
+        below.set(xlabel=r"$\ell / L$", ylabel=r"$\|z\| / \|f(z)\|$")
+        below.set_yscale("log", base=2)
+        below.yaxis.set_major_formatter("{x:g}")
+    axes[1, 0].legend(frameon=False, fontsize=8)
     return figure
 
 

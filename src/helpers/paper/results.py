@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import platform
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from ..lab.runs import json_text
 from ..runtime.device import pick_device
 from ..runtime.distributed import current
 
@@ -43,12 +43,12 @@ def plain(value: Any) -> Any:
 
 
 def as_json(content: dict[str, Any]) -> str:
-    return json.dumps(plain(content), ensure_ascii=False, indent=1, sort_keys=False)
+    return json_text(plain(content))
 
 
 def write(path: Path, content: dict[str, Any]) -> None:
     """All of the file or nothing of it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_suffix(".part")
-    unfinished.write_text(as_json(content) + "\n", encoding="utf-8")
+    unfinished.write_text(as_json(content), encoding="utf-8")
     os.replace(unfinished, path)

@@ -11,7 +11,7 @@ import sys
 import time
 import warnings
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from itertools import combinations
 from pathlib import Path
@@ -21,7 +21,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from ..claims.intervals import jackknife, over_parts
+from ..claims.intervals import Interval, over_parts
 from ..inputs.photos import Photos, photos
 from ..runtime.distributed import ProcessStopped, all_sum, barrier, current, sharded
 from .choice import FEWEST, Choice
@@ -35,10 +35,10 @@ SETTINGS: dict[str, Any] = {
     "parts": 5,
     "batch_size": 128,
     "passes": 1,
-    "field_blocks": 5,
     "field_channels": 32,
     "field_batch": 8,
     "probe_classes": 100,
+    "draws": 3,  # untrained twins of every network: timm's own random initialisation with seeds 0, 1, …
 }
 TRIAL = 4  # images of a timed trial in each process; HSIC needs that many
 REASONS = {
@@ -53,33 +53,40 @@ REASONS = {
 
 @dataclass(frozen=True)
 class Task:
-    """One measurement on certain networks, trained or not."""
+    """One measurement on certain networks, trained or, with the number of a draw, with random weights."""
 
     measure: str
     networks: tuple[str, ...]
-    trained: bool
+    draw: int | None = None
+
+    @property
+    def trained(self) -> bool:
+        return self.draw is None
 
     @property
     def name(self) -> str:
         """Of its file, without .json."""
-        return ".".join([self.measure, *self.networks] + ([] if self.trained else ["untrained"])).replace("/", "_")
+        drawn = [] if self.trained else [f"untrained-{self.draw}"]
+        return ".".join([self.measure, *self.networks, *drawn]).replace("/", "_")
 
     def __str__(self) -> str:
-        return f"{self.measure} of {' × '.join(self.networks)}" + ("" if self.trained else ", untrained")
+        return f"{self.measure} of {' × '.join(self.networks)}" + ("" if self.trained else f", untrained {self.draw}")
+
+    def facts(self) -> dict[str, Any]:
+        """What its file says of it, whatever came of it."""
+        return {"measure": self.measure, "networks": list(self.networks), "trained": self.trained, "draw": self.draw}
 
 
-def tasks(kinds: dict[str, str]) -> Iterator[Task]:
-    """Everything to be done for networks of these kinds; an untrained twin follows its network."""
-    for name, measure in MEASURES.items():
-        groups: list[tuple[str, ...]]
-        if len(measure.kinds) == 1 or (name == "similarity" and len(kinds) == 1):
-            groups = [(network,) for network in kinds]
-        else:
-            order = ("vit", "mixer", "cnn")  # the paper compares a ViT with a ResNet, in this order
-            groups = list(combinations(sorted(kinds, key=lambda n: order.index(kinds[n])), 2))
-        for group in groups:
-            for trained in (True, False):
-                yield Task(name, group, trained)
+def tasks(kinds: dict[str, str], draws: int = 1) -> Iterator[Task]:
+    """Everything to be done for networks of these kinds: all of the trained ones first, then draw by draw."""
+    order = ("vit", "mixer", "cnn")  # the paper compares a ViT with a ResNet, in this order
+    pairs: list[tuple[str, ...]] = list(combinations(sorted(kinds, key=lambda n: order.index(kinds[n])), 2))
+    for draw in (None, *range(draws)):
+        for name, measure in MEASURES.items():
+            single = len(measure.kinds) == 1 or (name == "similarity" and len(kinds) == 1)
+            fits = lambda group, wanted=measure.kinds: all(kinds[n] in k for n, k in zip(group, wanted, strict=False))
+            fitting = list(filter(fits, pairs)) or pairs  # that two ViTs are no ViT and CNN need not be reported
+            yield from (Task(name, group, draw) for group in ([(n,) for n in kinds] if single else fitting))
 
 
 class Run:
@@ -88,10 +95,10 @@ class Run:
     def __init__(self, networks: dict[str, Network], images: Path, settings: dict[str, Any], folder: Path) -> None:
         self.networks, self.settings, self.folder = networks, settings, folder
         self.facts = {name: network.facts() for name, network in networks.items()}
-        self.loaded = lru_cache(maxsize=2)(lambda name, trained: networks[name].load(trained))
-        self.photos = {name: photos(images, self.loaded(name, True)) for name in networks}
+        self.loaded = lru_cache(maxsize=2)(lambda name, draw: networks[name].load(draw is None, seed=draw or 0))
+        self.photos = {name: photos(images, self.loaded(name, None)) for name in networks}
         self.choice = Choice(next(iter(self.photos.values())), settings)
-        self.tasks = list(tasks({name: facts["kind"] for name, facts in self.facts.items()}))
+        self.tasks = list(tasks({name: facts["kind"] for name, facts in self.facts.items()}, settings["draws"]))
 
     def file(self, task: Task) -> Path:
         return self.folder / f"{task.name}.json"
@@ -111,7 +118,7 @@ class Run:
 
     def models(self, task: Task) -> list[nn.Module]:
         """Its networks, loaded."""
-        return [self.loaded(name, task.trained) for name in task.networks]
+        return [self.loaded(name, task.draw) for name in task.networks]
 
     def reason(self, task: Task) -> dict[str, str] | None:
         """Why a measurement is left out, as far as that is known without trying."""
@@ -149,14 +156,14 @@ class Run:
             found.append(MEASURES[task.measure].run(models, self.views(task, chosen[where]), settings))
             return found[-1].numbers
 
-        intervals = over_parts(part, torch.arange(len(chosen)), parts)
+        numbers = over_parts(part, torch.arange(len(chosen)), parts)
         if join := MEASURES[task.measure].join:
-            intervals = jackknife(join, found)
+            numbers = join(found)
         arrays = {name: np.mean([one.arrays[name] for one in found], axis=0) for name in found[0].arrays}
-        return {"measure": task.measure, "networks": list(task.networks), "trained": task.trained,
-                "images": len(chosen), "parts": parts, "seconds": round(time.perf_counter() - begin),
-                "made_with": made_with(), "numbers": {name: asdict(value) for name, value in intervals.items()},
-                "arrays": arrays, "names": found[0].names}
+        return {**task.facts(), "images": len(chosen), "parts": parts, "seconds": round(time.perf_counter() - begin),
+                "made_with": made_with(), "arrays": arrays, "names": found[0].names,
+                "numbers": {name: asdict(value) if isinstance(value, Interval) else value
+                            for name, value in numbers.items()}}
 
     def identity(self) -> dict[str, Any]:
         """What must be the same for a run to go on."""
@@ -205,12 +212,12 @@ def carry_out(run: Run) -> None:
     for task in left:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # four images and one channel are few, and the run itself will say so
-            outcome = run.reason(task) or run.trial(task)
+            like = next((done for done in expected if done == replace(task, draw=done.draw) and done.draw == 0), None)
+            outcome = expected[like] if like else run.reason(task) or run.trial(task)  # draws take equally long
         if isinstance(outcome, dict):
             say(f"  skipped: {task}: {outcome['en']}")
             if current().rank == 0:
-                write(run.file(task), {"measure": task.measure, "networks": list(task.networks),
-                                       "trained": task.trained, "skipped": outcome})
+                write(run.file(task), {**task.facts(), "skipped": outcome})
         else:
             expected[task] = outcome
             say(f"  {task}: {len(run.indices(task))} images, about {duration(outcome)}")

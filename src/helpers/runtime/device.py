@@ -1,13 +1,14 @@
-"""Where a computation runs, in which precision, and how a model is borrowed without a trace."""
+"""Where a computation runs, and in which precision."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 
 def pick_device(device: str | torch.device | None = None) -> torch.device:
@@ -34,62 +35,54 @@ def _float32_knobs() -> list[tuple[Any, str, Any]]:
     return [(backends.cuda.matmul, "allow_tf32", False)]
 
 
+class Shared:
+    """A setting of the whole process that several threads may want at once: the first sets it, the last restores it.
+
+    If each restored what it had found, one that came later would bring back the other's setting, for good.
+    """
+
+    def __init__(self, setting: Callable[[], AbstractContextManager[Any]]) -> None:
+        self.setting, self.users, self.undo, self.lock = setting, 0, ExitStack(), threading.RLock()
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        """Inside, the setting holds."""
+        with self.lock:
+            if self.users == 0:
+                self.undo.enter_context(self.setting())
+            self.users += 1
+        try:
+            yield
+        finally:
+            with self.lock:
+                self.users -= 1
+                if self.users == 0:
+                    self.undo.close()
+
+
 @contextmanager
-def full_precision(device: torch.device) -> Iterator[None]:
-    """Inside, a float32 product is a float32 product: no TF32, no bfloat16, no autocast."""
+def _exact_float32() -> Iterator[None]:
+    """No TF32, no bfloat16, in any thread."""
     knobs = _float32_knobs()
     before = [getattr(owner, name) for owner, name, _ in knobs]
-    autocast = torch.amp.is_autocast_available(device.type) and torch.is_autocast_enabled(device.type)
     try:
         for owner, name, exact in knobs:
             setattr(owner, name, exact)
-        if autocast:
-            with torch.autocast(device.type, enabled=False):
-                yield
-        else:
-            yield
+        yield
     finally:
         for (owner, name, _), value in zip(knobs, before, strict=True):
             setattr(owner, name, value)
 
 
+_no_rounding = Shared(_exact_float32)
+
+
 @contextmanager
-def borrowed(model: nn.Module, device: torch.device) -> Iterator[nn.Module]:
-    """The model in eval mode on `device`, without gradients of its own; given back exactly as it was.
-
-    The model's own parameters are set aside and stand-ins take their place, so nothing that happens inside
-    (an exception, Ctrl-C, a backward pass) can move them, change `requires_grad` or touch `.grad`.
-    """
-    modules = list(model.modules())
-    if any(isinstance(m, torch.jit.ScriptModule) for m in modules):
-        raise TypeError(f"{type(model).__name__} is compiled by TorchScript, which lets nobody read its layers: pass "
-                        "the model that was traced or scripted")
-    before = [(m, m.training, dict(m._parameters), dict(m._buffers)) for m in modules]
-    stand_in: dict[int, Tensor] = {}  # tied weights stay tied
-    inference = torch.is_inference_mode_enabled()
-
-    def copy(tensor: Tensor | None, wrap: Any) -> Any:
-        if tensor is None:
-            return None
-        if id(tensor) not in stand_in:
-            there = tensor.detach().to(device)
-            # a tensor made in inference mode takes no part in a backward pass; its clone does
-            stand_in[id(tensor)] = wrap(there.clone() if there.is_inference() and not inference else there)
-        return stand_in[id(tensor)]
-
-    try:
-        for m in modules:
-            m.training = False
-            for name, p in m._parameters.items():
-                m._parameters[name] = copy(p, lambda t: nn.Parameter(t, requires_grad=False))
-            for name, b in m._buffers.items():
-                m._buffers[name] = copy(b, lambda t: t)
-        yield model
-    finally:
-        for m, training, parameters, buffers in before:
-            m.training = training
-            m._parameters.update(parameters)
-            m._buffers.update(buffers)
+def full_precision(device: torch.device) -> Iterator[None]:
+    """Inside, a float32 product is a float32 product: no TF32, no bfloat16, no autocast."""
+    autocast = torch.amp.is_autocast_available(device.type) and torch.is_autocast_enabled(device.type)
+    with _no_rounding(), torch.autocast(device.type, enabled=False) if autocast else nullcontext():
+        yield
 
 
 def device_of(model: nn.Module) -> torch.device:

@@ -125,15 +125,17 @@ def test_a_layer_far_from_zero_is_not_constant(dtype):
 
 def test_a_layer_without_one_row_per_image_is_named(images):
     class Windows(nn.Module):
-        def __init__(self):
+        def __init__(self, whole: int):
             super().__init__()
-            self.inner = nn.Identity()
+            self.inner, self.whole = nn.Identity(), whole  # so few images are not cut
 
         def forward(self, x):
-            return self.inner(x.reshape(len(x) * 4, -1))
+            return self.inner(x.reshape(len(x) * (1 if len(x) <= self.whole else 4), -1))
 
+    with pytest.raises(ValueError, match="'inner' gives 4 rows for one image"):
+        cka(Windows(whole=0), images, layers=["inner"])
     with pytest.raises(ValueError, match="'inner' gives 96 rows for 24 images"):
-        cka(Windows(), images, layers=["inner"])
+        cka(Windows(whole=1), images, layers=["inner"])
 
 
 # ---- memory and precision ---------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from helpers import (
     attention_distance,
     attention_maps,
     attention_rollout,
+    channel_variance,
     cka,
     features,
     head_similarity,
@@ -40,6 +41,7 @@ matplotlib.use("agg")
 METRICS: dict[str, Callable] = {
     "cka": lambda vit, resnet, x, **kw: cka(vit, x, **kw),
     "cka of two": lambda vit, resnet, x, **kw: cka(vit, x, resnet, **kw),
+    "channel_variance": lambda vit, resnet, x, **kw: channel_variance(vit, x, **kw),
     "attention_distance": lambda vit, resnet, x, **kw: attention_distance(vit, x, **kw),
     "attention_maps": lambda vit, resnet, x, **kw: attention_maps(vit, x, **kw),
     "attention_rollout": lambda vit, resnet, x, **kw: attention_rollout(vit, x, **kw),
@@ -49,9 +51,9 @@ METRICS: dict[str, Callable] = {
     "localization": lambda vit, resnet, x, **kw: localization(vit, x, "blocks.2", **kw),
     "features": lambda vit, resnet, x, **kw: features(vit, x, "blocks.2", **kw),
 }
-VALUES = {"cka": "within", "cka of two": "cross", "attention_distance": "pixels", "attention_maps": "values",
-          "attention_rollout": "maps", "head_similarity": "cka", "receptive_field": "maps", "norm_ratio": "attn",
-          "localization": "maps"}
+VALUES = {"cka": "within", "cka of two": "cross", "channel_variance": "strongest", "attention_distance": "pixels",
+          "attention_maps": "values", "attention_rollout": "maps", "head_similarity": "cka", "receptive_field": "maps",
+          "norm_ratio": "attn", "localization": "maps"}
 every_metric = pytest.mark.parametrize("name", METRICS)
 
 

@@ -150,3 +150,13 @@ def test_results(vit, mixer, images):
     assert repr(result).startswith("Localization(blocks.2, 16 tokens, 24 images")
     assert len(result.plot()) == 4 and list(result.to_frame().columns)[:3] == ["token", "row", "column"]
     assert localization(mixer, images, "blocks.1").maps.shape == (16, 4, 4)
+
+
+def test_scales_for_other_channels_than_the_images_have_are_refused(images):
+    model = VisionTransformer(img_size=32, patch_size=8, in_chans=4, embed_dim=24, depth=1, num_heads=3).eval()
+    model.pretrained_cfg = {"mean": (0.5, 0.5, 0.5), "std": (0.5, 0.5, 0.5)}
+    x = torch.cat([images, images[:, :1]], dim=1)
+    with pytest.raises(ValueError, match=r"images have 4 channels, but the model declares the scale of 3: give"):
+        localization(model, x, "blocks.0")
+    model.pretrained_cfg = {}
+    assert localization(model, x, "blocks.0").grid == (4, 4)

@@ -163,7 +163,7 @@ def test_layers_whose_positions_are_not_known(vit, images):
     swin = small("swin_tiny_patch4_window7_224", embed_dim=16, depths=(1,), num_heads=(2,), window_size=4)
     with pytest.raises(ValueError, match=r"\(1, 16, 16, 16\).*cannot be told"):  # as many channels as columns
         receptive_field(swin, torch.randn(1, 3, 64, 64), ["patch_embed"])
-    with pytest.raises(ValueError, match=r"\(16, 16, 16\) for 1 images"):  # sixteen windows, not sixteen images
+    with pytest.raises(ValueError, match=r"attn' gives 16 rows for one image"):  # sixteen windows, not sixteen images
         receptive_field(swin, torch.randn(1, 3, 64, 64), ["layers.0.blocks.0.attn"])
 
 

@@ -81,3 +81,9 @@ def test_hsic1_refuses_too_few_or_unequal_examples(bad):
         hsic1(*bad)
     with pytest.raises(ValueError, match="same ones"):
         minibatch_cka(torch.zeros(5, 2), torch.zeros(6, 2))
+
+
+def test_complex_features_are_refused():
+    x = torch.randn(8, 4, dtype=torch.complex64)
+    with pytest.raises(ValueError, match="imaginary part"):
+        linear_cka(x, x)

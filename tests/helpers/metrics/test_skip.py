@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 
 import matplotlib
@@ -175,3 +176,23 @@ def test_results_can_be_printed_tabled_and_drawn(vit, resnet, images):
     assert list(result.to_frame()["layer"])[:2] == ["blocks.0.attn_out", "blocks.1.attn_out"]
     other = norm_ratio(resnet, images)
     assert result.plot() and other.plot() and other.to_frame()["cls"].isna().all()
+
+
+def test_every_call_of_a_block_that_is_used_again_has_its_ratio(vit, images):
+    twin = copy.deepcopy(vit)
+    vit.blocks[1] = vit.blocks[0]
+    twin.blocks[1].load_state_dict(twin.blocks[0].state_dict())
+    mine, theirs = norm_ratio(vit, images), norm_ratio(twin, images)
+    assert mine.layers["mlp"] == ["blocks.0.mlp_out@0", "blocks.0.mlp_out@1", "blocks.2.mlp_out"]
+    assert np.allclose(mine.attn, theirs.attn) and np.allclose(mine.mlp, theirs.mlp)
+
+
+def test_a_compiled_model_has_the_ratios_of_the_plain_one(vit, images):
+    expected = norm_ratio(vit, images)
+    compiled = torch.compile(vit, backend="eager")
+    compiled(images)  # compiled before any hook is there
+    try:
+        found = norm_ratio(compiled, images)
+    finally:
+        torch._dynamo.reset()
+    assert found.layers == expected.layers and np.allclose(found.attn, expected.attn)

@@ -9,7 +9,16 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from cka_reference import brute_force, outputs_of
-from helpers import cka
+from helpers import (
+    attention_distance,
+    cka,
+    features,
+    head_similarity,
+    localization,
+    norm_ratio,
+    receptive_field,
+    taps,
+)
 
 
 def test_passes_cut_the_images_anew_and_agree_with_the_mean_over_partitions(vit, images):
@@ -85,3 +94,69 @@ def test_two_models_with_different_image_sizes(vit, images):
         cka(vit, images, larger)
     upsampled = nn.functional.interpolate(images, 48)
     assert cka(vit, images, larger, other_images=upsampled).cross.shape == (3, 1)
+
+
+class ChangesItsInput(nn.Module):
+    """Does its first steps in the memory of the images."""
+
+    def __init__(self, model: nn.Module) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, x):
+        return self.model(x.mul_(0.5).sub_(0.3))
+
+
+class WorksOnACopy(ChangesItsInput):
+    def forward(self, x):
+        return self.model(x * 0.5 - 0.3)
+
+
+def test_a_model_that_changes_its_input_changes_no_result(resnet, bit, images):
+    before = images.clone()
+    layer = "model.layer1.0"
+    measured = [lambda m: features(m, images, layer).numpy(), lambda m: cka(m, images, bit).cross,
+                lambda m: cka(bit, images, m).cross, lambda m: cka(m, images, bit).other,
+                lambda m: norm_ratio(m, images).blocks, lambda m: localization(m, images, layer).maps,
+                lambda m: receptive_field(m, images[:2], [layer], channels=2).maps]
+    for metric in measured:
+        found = [metric(kind(resnet)) for kind in (ChangesItsInput, WorksOnACopy)]
+        assert np.allclose(*found, atol=1e-6)
+    assert torch.equal(images, before)
+
+
+@pytest.mark.parametrize("metric", [cka, norm_ratio, receptive_field, attention_distance,
+                                    lambda *args, **options: features(*args, "blocks.0", **options),
+                                    lambda *args, **options: localization(*args, "blocks.0", **options)],
+                         ids=["cka", "norm_ratio", "receptive_field", "attention_distance", "features", "localization"])
+def test_arguments_that_cannot_be_meant_are_named(vit, images, metric):
+    with pytest.raises(TypeError, match=r"batch_size=16\.0 is no whole number"):
+        metric(vit, images, batch_size=16.0)
+    with pytest.raises(TypeError, match=r"model must be a network \(torch.nn.Module\), not NoneType"):
+        metric(None, images)
+    with pytest.raises(TypeError, match="the model comes first, then the images"):
+        metric(images, vit)
+    with pytest.raises(TypeError, match="images is a network"):
+        metric(vit, vit)
+    with pytest.raises(TypeError, match="is the class VisionTransformer: pass a network"):
+        metric(type(vit), images)
+
+
+def test_other_arguments_that_cannot_be_meant_are_named(vit, images):
+    with pytest.raises(TypeError, match="other must be a network"):
+        cka(vit, images, images)
+    with pytest.raises(TypeError, match="model must be a network"):
+        head_similarity(None, images, vit)
+    with pytest.raises(TypeError, match="model must be a network"):
+        taps(None)
+    with pytest.raises(ValueError, match="passes must be a whole number"):
+        cka(vit, images, passes=1.5)
+
+
+def test_lazy_layers_are_refused_until_they_know_their_size(images):
+    model = nn.Sequential(nn.LazyConv2d(4, 3), nn.Flatten(), nn.LazyLinear(5))
+    for call in (lambda: cka(model, images), lambda: taps(model, images=images)):
+        with pytest.raises(ValueError, match=r"lazy, '0\.weight' has no size yet: run it once"):
+            call()
+    model(images)
+    assert cka(model, images).within.shape == (2, 2)

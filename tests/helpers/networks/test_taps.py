@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 
 import pytest
@@ -9,7 +10,7 @@ import timm
 import torch
 from torch import nn
 
-from helpers import cka, taps
+from helpers import cka, features, taps
 from helpers.networks.taps import find, tapped
 
 BLOCK = ["norm1", "attn_out", "after_attn", "norm2", "mlp_hidden", "mlp_out"]
@@ -172,3 +173,93 @@ def test_no_hook_is_left_behind(vit, images):
     with pytest.raises(RuntimeError), tapped(vit, find(vit, None, images), lambda i, t: None):
         raise RuntimeError
     assert not any(m._forward_hooks or m._forward_pre_hooks for m in vit.modules())
+
+
+def test_every_call_of_a_block_that_is_used_again_is_listed(vit, images):
+    """One block at three places: the values must be those of three blocks with equal weights."""
+    twin = copy.deepcopy(vit)
+    vit.blocks[1] = vit.blocks[2] = vit.blocks[0]
+    for i in (1, 2):
+        twin.blocks[i].load_state_dict(twin.blocks[0].state_dict())
+    assert taps(vit) == ["blocks.0@0", "blocks.0@1", "blocks.0@2"]
+    named = {f"blocks.{k}{part}": f"blocks.0{part}@{k}" for k in range(3) for part in ["", *(f".{p}" for p in BLOCK)]}
+    assert taps(vit, "all") == [named.get(name, name) for name in taps(twin, "all")]
+    mine, theirs = read(vit, taps(vit, "all"), images), read(twin, taps(twin, "all"), images)
+    assert all(torch.equal(mine[named.get(name, name)], values) for name, values in theirs.items())
+    with pytest.raises(ValueError, match=r"called 3 times in one pass: say blocks\.0@0 … blocks\.0@2"):
+        cka(vit, images, layers=["blocks.1"])
+
+
+def test_a_part_that_several_blocks_share_is_read_in_each(vit, images):
+    names, twin = taps(vit, "all"), copy.deepcopy(vit)
+    vit.blocks[1].mlp = vit.blocks[0].mlp
+    twin.blocks[1].mlp.load_state_dict(twin.blocks[0].mlp.state_dict())
+    assert taps(vit, "all") == names
+    mine, theirs = read(vit, names, images), read(twin, names, images)
+    assert all(torch.equal(mine[name], theirs[name]) for name in names)
+
+
+class Chooses(nn.Module):
+    """Takes another way when there is more than one image."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.one, self.many = nn.Linear(4, 4), nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.one(x) if len(x) == 1 else self.many(x)
+
+
+def test_a_layer_that_is_never_reached_is_named():
+    for measure in (cka, features):
+        with pytest.raises(ValueError, match=r"'one'.*never reached"):
+            measure(Chooses(), torch.randn(8, 4), layers=["one"])
+
+
+class Spectrum(nn.Module):
+    def forward(self, x):
+        return torch.fft.rfft(x)
+
+
+def test_complex_numbers_are_refused_with_their_layer():
+    model = nn.Sequential(nn.Linear(4, 4), Spectrum())
+    for measure in (cka, features):
+        with pytest.raises(ValueError, match=r"'1' gives complex numbers.*imaginary"):
+            measure(model, torch.randn(8, 4), layers=["1"])
+
+
+class Windows(nn.Module):
+    """Cuts 8 features into two rows of 4 and joins them again: rows in the middle are no images."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.inner, self.last = nn.Linear(8, 8), nn.Linear(4, 4), nn.Linear(8, 8)
+
+    def forward(self, x):
+        return self.last(self.inner(self.first(x).reshape(-1, 4)).reshape(-1, 8))
+
+
+def test_rows_that_are_not_images_are_refused_or_left_out():
+    x = torch.randn(8, 8)
+    with pytest.raises(ValueError, match="'inner' gives 2 rows for one image"):
+        features(Windows(), x, "inner")
+    with pytest.warns(UserWarning, match="left out.*inner"):
+        assert cka(Windows(), x, layers="all").layers == ["first", "last"]
+
+
+def test_tokens_in_front_are_not_taken_for_images():
+    """As many tokens as images: the sizes alone would fit."""
+    layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=False)
+    model = nn.Sequential(nn.Flatten(2), Swapped(), layer)
+    with pytest.raises(ValueError, match="'2' gives 16 rows for one image"):
+        cka(model, torch.randn(16, 16, 2, 4), layers=["2"])
+
+
+class Swapped(nn.Module):
+    def forward(self, x):
+        return x.transpose(0, 1)
+
+
+def test_a_wrapper_hides_no_head(vit, images):
+    wrapped = nn.DataParallel(vit)
+    assert taps(wrapped, "all", images) == [name if name == "embed" else f"module.{name}" for name in taps(vit, "all")]

@@ -19,18 +19,19 @@ from paper_toys import SETTINGS, VIT, read
 
 
 def test_a_branch_that_adds_nothing_is_named_and_shown_as_such(place, results, tmp_path):
-    (cnn,) = (network.load() for network in find_networks(["toy_cnn"], read_spec(place / "spec.yml")[0]).values())
+    vit, cnn = (network.load() for network in
+                find_networks(["toy_vit", "toy_cnn"], read_spec(place / "spec.yml")[0]).values())
     torch.nn.init.zeros_(cnn.layer3[1].bn2.weight)
     torch.nn.init.zeros_(cnn.layer3[1].bn2.bias)
     with pytest.warns(UserWarning, match=r"layer3.1.bn2: the branch adds nothing"):
-        found = norms([cnn], [photos(place / "photos", cnn)], SETTINGS | {"progress": False})
+        norms([vit, cnn], [photos(place / "photos", model) for model in (vit, cnn)], SETTINGS | {"progress": False})
     shutil.copytree(results, tmp_path / "toy")
-    result = read(results / "norms.toy_cnn.json")
-    result["numbers"]["conv mean"] = dict.fromkeys(("value", "low", "high"), found.numbers["conv mean"])
-    write(tmp_path / "toy" / "norms.toy_cnn.json", result)
-    (row,) = [row for row in page.ROWS if row.claim == "R21"]
-    shown = page.numbers_of(page.Results(tmp_path / "toy"), row, True, "en")
-    assert shown["toy_cnn"] == ["blocks, mean: no finite value"]
+    name = "norms.toy_vit.toy_cnn.json"
+    result = read(results / name)
+    result["numbers"]["cls_fall"] = dict.fromkeys(("value", "low", "high"), float("inf"))
+    write(tmp_path / "toy" / name, result)
+    (row,) = [row for row in page.ROWS if row.claim == "R22"]
+    assert "no finite value" in page._numbers_html(page.Results(tmp_path / "toy"), row, True, "en")
 
 
 RECORD = {"id": "R10", "verdict": "partly", "measured": [["ViT", 0.123]], "control": None, "control_reason": None,
@@ -88,8 +89,8 @@ def test_rows_name_claims_measurements_and_numbers_that_exist(results):
     found = page.Results(results)
     for row in page.ROWS:
         assert row.measure in MEASURES
-        shown = [page.numbers_of(found, row, trained, lang) for trained in (True, False) for lang in ("en", "ko")]
-        assert all(shown), row.claim
+        counts = {len(draws) for trained in (True, False) for draws in page.numbers_of(found, row, trained).values()}
+        assert counts == ({1, SETTINGS["draws"]} if row.claim != "R27" else set()), row.claim  # the toy has no classes
         assert row.named("en").keys() == row.named("ko").keys()
     assert list(page.MEASURED) == list(MEASURES)
 
@@ -105,3 +106,16 @@ def test_full_size_is_judged_by_the_chapters_rule(results, tmp_path):
         write(task, result)
         assert page.verdicts_of(page.Results(folder), row, True) == {"toy_vit": verdict}
     assert "verdict-fails" in page._numbers_html(page.Results(folder), row, True, "ko")
+
+
+def test_several_untrained_draws_are_shown_as_mean_and_range_and_earn_the_middle_verdict(results, tmp_path):
+    folder = Path(shutil.copytree(results, tmp_path / "toy"))
+    (row,) = [row for row in page.ROWS if row.claim == "R10"]
+    for draw, nearest in enumerate((0.2, 0.8)):
+        path = folder / f"attention.toy_vit.untrained-{draw}.json"
+        result = read(path)
+        result["numbers"]["lowest_nearest"] = dict.fromkeys(("value", "low", "high"), nearest)
+        result["numbers"]["lowest_farthest"] = dict.fromkeys(("value", "low", "high"), 1.0)
+        write(path, result)
+    assert page.verdicts_of(page.Results(folder), row, False) == {"toy_vit": "fails"}
+    assert "0.5 (0.2 to 0.8)" in page._numbers_html(page.Results(folder), row, False, "en")

@@ -29,8 +29,8 @@ def test_every_measurement_is_there_or_says_why_not(results):
     one = {name for name, measure in MEASURES.items() if len(measure.kinds) == 1}
     expected = {f"{name}.{network}" for name in one for network in ("toy_vit", "toy_cnn")}
     expected |= {f"{name}.toy_vit.toy_cnn" for name in MEASURES.keys() - one}
-    assert set(found) == expected | {f"{name}.untrained" for name in expected}
-    skipped = {name.removesuffix(".untrained"): result["skipped"]["en"] for name, result in found.items()
+    assert set(found) == expected | {f"{name}.untrained-{draw}" for name in expected for draw in range(2)}
+    skipped = {name.partition(".untrained")[0]: result["skipped"]["en"] for name, result in found.items()
                if "skipped" in result}
     assert skipped.keys() == {"attention.toy_cnn", "cuts.toy_cnn", "accuracy.toy_vit"}
     assert "kind of network" in skipped["attention.toy_cnn"] and "1,000 classes" in skipped["accuracy.toy_vit"]
@@ -39,7 +39,7 @@ def test_every_measurement_is_there_or_says_why_not(results):
             assert result["numbers"]
             assert result["images"] == (40 if result["trained"] or result["measure"] == "probes" else 20)
             assert all(value["low"] <= value["value"] <= value["high"] for value in result["numbers"].values()
-                       if value["value"] is not None)
+                       if isinstance(value, dict) and value["value"] is not None)
     assert about["images"]["photos"] == 40 and about["images"]["classes"] == 2
     assert about["networks"]["toy_vit"]["note"] == VIT["note"]
     assert about["made_with"]["torch"] == torch.__version__
@@ -49,13 +49,13 @@ def test_every_measurement_is_there_or_says_why_not(results):
 
 
 def test_a_cut_run_goes_on_and_measures_only_what_is_missing(place, results, capsys):
-    missing = results / "norms.toy_cnn.json"
+    missing = results / "norms.toy_vit.toy_cnn.json"
     others = {path: path.stat().st_mtime_ns for path in results.iterdir() if path != missing}
     before = read(missing)
     missing.unlink()
     paper.main(arguments(place, results.parent))
     said = capsys.readouterr().out
-    assert "[1/1] norms of toy_cnn" in said and "Together about" in said
+    assert "[1/1] norms of toy_vit × toy_cnn" in said and "Together about" in said
     assert read(missing)["numbers"] == before["numbers"]
     assert {path: path.stat().st_mtime_ns for path in others} == others
     paper.main(arguments(place, results.parent))
@@ -101,7 +101,7 @@ def test_other_photos_unknown_networks_and_an_empty_folder_are_refused(place, re
 
 @pytest.mark.slow
 def test_torchrun_gives_the_same_numbers(place, results, tmp_path):
-    names = ("similarity.toy_vit.toy_cnn", "probes.toy_vit", "fields.toy_cnn", "accuracy.toy_cnn")
+    names = ("similarity.toy_vit.toy_cnn", "probes.toy_vit", "fields.toy_vit.toy_cnn", "accuracy.toy_cnn")
     (tmp_path / "toy").mkdir()
     for path in results.iterdir():
         if path.stem not in names:
@@ -122,6 +122,6 @@ def test_torchrun_gives_the_same_numbers(place, results, tmp_path):
             assert together["numbers"] == alone["numbers"]
 
 
-# ---- the page ---------------------------------------------------------------------------------------------------
-
-# ---- the estimate -----------------------------------------------------------------------------------------------
+def test_draws_of_random_weights_differ(results):
+    first, second = (read(results / f"attention.toy_vit.untrained-{draw}.json") for draw in range(2))
+    assert (first["draw"], second["draw"]) == (0, 1) and first["arrays"] != second["arrays"]

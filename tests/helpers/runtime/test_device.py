@@ -91,3 +91,21 @@ def test_tf32_and_autocast_never_touch_a_gram(vit, images):
         torch.set_float32_matmul_precision(before)
     assert len(seen.grams) >= len(taps(vit)) and set(seen.grams) == {(False, False)}
     assert (True, True) in seen.others  # the model itself runs as its owner asked
+
+
+def test_precision_comes_back_when_two_threads_overlap():
+    """The second enters before the first leaves, and leaves last: it must not bring back what it found."""
+    before, cpu = torch.get_float32_matmul_precision(), torch.device("cpu")
+    torch.set_float32_matmul_precision("high")
+    try:
+        first, second = full_precision(cpu), full_precision(cpu)
+        first.__enter__()
+        second.__enter__()
+        first.__exit__(None, None, None)
+        with Precisions() as seen:
+            torch.ones(2, 2) @ torch.ones(2, 2)
+        second.__exit__(None, None, None)
+        assert seen.others == [(False, False)]  # the second still measures
+        assert torch.get_float32_matmul_precision() == "high"
+    finally:
+        torch.set_float32_matmul_precision(before)

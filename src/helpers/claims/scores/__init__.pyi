@@ -4,11 +4,15 @@ from .curves import halves as halves
 from .curves import largest_step as largest_step
 from .fields import centre_leads as centre_leads
 from .fields import centre_ratio as centre_ratio
+from .fields import dominance as dominance
 from .fields import first_radii as first_radii
 from .fields import growth as growth
+from .fields import narrowing as narrowing
+from .fields import over_groups as over_groups
 from .fields import radius_ratio as radius_ratio
 from .fields import smallest_centre as smallest_centre
 from .fields import stage_starts as stage_starts
+from .fields import whole as whole
 from .maps import best_cut as best_cut
 from .maps import best_split as best_split
 from .maps import break_at as break_at
@@ -30,3 +34,6 @@ from .norms import by_block as by_block
 from .norms import crossing as crossing
 from .norms import middles as middles
 from .norms import norm_ratios as norm_ratios
+from .places import inner_contrast as inner_contrast
+from .places import of_claim as of_claim
+from .places import places as places

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..intervals import Interval
 from .curves import largest_step
 
 if TYPE_CHECKING:
     from ...metrics.receptive import ReceptiveField
+
+
+def whole(groups: Sequence[ReceptiveField]) -> ReceptiveField:
+    """The field of all images: the mean over groups of them."""
+    return replace(groups[0], maps=np.mean([group.maps for group in groups], 0),
+                   n_images=sum(group.n_images for group in groups))
+
+
+def over_groups(score: Callable[..., dict[str, float]], *fields: Sequence[ReceptiveField]) -> dict[str, Interval]:
+    """A score of the fields of every group of images: means, with intervals."""
+    found = [score(*group) for group in zip(*fields, strict=True)]
+    return {name: Interval.of([one[name] for one in found]) for name in found[0]}
 
 
 def first_radii(vit: ReceptiveField, resnet: ReceptiveField) -> dict[str, float]:
@@ -66,3 +81,20 @@ def radius_ratio(before: ReceptiveField, after: ReceptiveField) -> np.ndarray:
 def stage_starts(grids: list[tuple[int, int]]) -> np.ndarray:
     """Which blocks are the first of a later stage [blocks]: those whose grid is not that of the block before."""
     return np.array([i > 0 and grid != grids[i - 1] for i, grid in enumerate(grids)])
+
+
+def dominance(groups: Sequence[ReceptiveField]) -> dict[str, Interval | bool]:
+    """R18: how far the centre patch of a ViT is ahead where it is least ahead. Fields as for `first_radii`."""
+    return {"smallest_centre": Interval.of([smallest_centre(group) for group in groups]),
+            "centre_leads": centre_leads(whole(groups))}
+
+
+def narrowing(before: Sequence[ReceptiveField], after: Sequence[ReceptiveField]) -> dict[str, Interval]:
+    """R20: `radius_ratio` of a ResNet in ordinary blocks and in the first block of later stages."""
+    first = stage_starts(after[0].grids)
+    ratio = np.array([radius_ratio(*group) for group in zip(before, after, strict=True)])  # [groups, blocks]
+    off = abs(ratio - 1)
+    farthest = np.where(first, 0, abs(ratio.mean(0) - 1)).argmax()
+    by_group = {"ordinary": ratio[:, ~first].mean(1), "farthest": ratio[:, farthest], "first": ratio[:, first].mean(1),
+                "farther": off[:, first].mean(1) - off[:, ~first].mean(1)}
+    return {name: Interval.of(values.tolist()) for name, values in by_group.items()}

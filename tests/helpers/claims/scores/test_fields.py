@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from helpers import ReceptiveField
@@ -34,3 +36,21 @@ def test_growth_compares_the_largest_steps():
     found = scores.growth(late, even)
     assert (found["vit_step"], found["resnet_step"], found["step_gap"]) == (1, 1, 0) and found["step_depth"] == 0.875
     assert scores.growth(even, late)["step_depth"] == 0.625
+
+
+def test_groups_of_images_give_intervals():
+    narrow, wide = field(1e6, 1e6, 1e6), field(1e6, 1, 1)
+    both = scores.over_groups(scores.first_radii, [wide, wide], [narrow, wide])
+    assert both["gap_50"].value == scores.first_radii(wide, narrow)["gap_50"] / 2 and both["gap_50"].low < 0
+    assert np.isclose(scores.whole([field(1), field(3)]).maps[0, 4, 4], 2)
+    ahead = scores.dominance([field(1, 15, 31), field(1, 15, 31)])
+    assert np.isclose(ahead["smallest_centre"].value, 8) and ahead["centre_leads"] is True
+
+
+def test_narrowing_tells_first_blocks_of_a_stage_from_others():
+    grids = [(8, 8), (8, 8), (4, 4), (4, 4)]
+    of = lambda *centres: replace(field(*centres), grids=grids)
+    same, wider = of(1e6, 1e6, 1e6, 1e6), of(1e6, 1e6, 1, 1e6)  # before the sum, block 2 sees more
+    found = scores.narrowing([wider, wider], [same, same])
+    assert found["ordinary"].value == 1 and found["first"].value > 1
+    assert found["farther"].value == found["first"].value - 1 and found["farthest"].value == 1

@@ -1,0 +1,109 @@
+"""What a model does with one image: which modules are called, in which order, and how many rows each gives."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from ..runtime.borrow import borrowed, held
+from ..runtime.device import device_of, dtype_of
+from .anatomy import channels, fixed_size, require_network
+
+Place = tuple[str, str, int]  # module path, "in" or "out", at which of its calls
+
+
+class Order(dict[Place, int]):
+    """When each place was reached, and how many rows the tensor there had for one image.
+
+    A module with several names (shared weights) stands under the first; `names` knows the others.
+    """
+
+    def __init__(self, model: nn.Module) -> None:
+        super().__init__()
+        first = {id(m): path for path, m in model.named_modules()}
+        self.names = {path: first[id(m)] for path, m in model.named_modules(remove_duplicate=False)}
+        self.rows: dict[Place, int] = {}
+
+    def calls(self, path: str) -> int:
+        """How often a module is called in one pass."""
+        return next(k for k in range(len(self) + 1) if (self.names.get(path, path), "out", k) not in self)
+
+    def inside(self, block: str, call: int, path: str, side: str = "out", nth: int = 0) -> Place | None:
+        """Where module `path` is called for the nth time while `block` runs for the given time; None when it is not."""
+        start, end = self[block, "in", call], self[block, "out", call]
+        path = self.names.get(path, path)
+        during = [k for k in range(self.calls(path)) if start < self[path, "out", k] < end]
+        return (path, side, during[nth]) if nth < len(during) else None
+
+
+def uncompiled(model: nn.Module) -> nn.Module:
+    """The model that torch.compile wraps, so that its layers keep their names; any other model itself."""
+    inner = model._modules.get("_orig_mod")
+    return model if inner is None else inner
+
+
+def trace(model: nn.Module, images: Tensor | None) -> Order:
+    """Run the model once, where it is, on one image, and note when every module is entered and left."""
+    require_network(model)
+    with held(model), borrowed(model, device_of(model)), torch.no_grad():  # held first: another thread may move it
+        x = _blank(model) if images is None else images
+        dtype = dtype_of(model) if x.is_floating_point() else None
+        return _run(uncompiled(model), x[:1].to(device_of(model), dtype, copy=True), tuple(x.shape))
+
+
+def _run(model: nn.Module, x: Tensor, shape: tuple[int, ...]) -> Order:
+    """One pass of x [1, ...], the first of images of `shape`."""
+    order = Order(model)
+    calls: Counter[str] = Counter()
+
+    def note(path: str, side: str, value: Any) -> None:
+        place = path, side, calls[path]
+        order[place] = len(order)
+        tensor = first_tensor(value)
+        if tensor is not None:
+            order.rows[place] = len(tensor) if tensor.dim() else 0
+
+    def enter(path: str) -> Callable[..., None]:
+        return lambda _, args, kwargs: note(path, "in", (*args, *kwargs.values()))
+
+    def leave(path: str) -> Callable[..., None]:
+        def hook(_: nn.Module, __: Any, output: Any) -> None:
+            note(path, "out", output)
+            calls[path] += 1
+
+        return hook
+
+    handles: list[Any] = []
+    try:
+        for path, module in model.named_modules():
+            handles.append(module.register_forward_pre_hook(enter(path), with_kwargs=True))
+            handles.append(module.register_forward_hook(leave(path)))
+        model(x)
+    except torch.OutOfMemoryError:
+        raise
+    except RuntimeError as error:
+        raise ValueError(f"{type(model).__name__} cannot read images of shape {shape} ({error}): pass "
+                         "such as it wants, also to taps(model, images=x)") from error
+    finally:
+        for handle in handles:
+            handle.remove()
+    return order
+
+
+def first_tensor(value: Any) -> Tensor | None:
+    """The tensor that a module gives, or the first of several; None when there is none."""
+    items = value if isinstance(value, (tuple, list)) else (value,)
+    return next((item for item in items if isinstance(item, Tensor)), None)
+
+
+def _blank(model: nn.Module) -> Tensor:
+    """A black image [1, C, H, W] of the size the model declares (convolutions take any)."""
+    wanted = channels(model) or next((m.in_channels for m in model.modules() if isinstance(m, nn.Conv2d)), None)
+    if wanted is None:
+        raise ValueError(f"{type(model).__name__} does not say what it reads: pass examples, taps(model, images=x)")
+    declared = (getattr(model, "pretrained_cfg", None) or {}).get("input_size") or (3, 224, 224)
+    return torch.zeros(1, wanted, *(fixed_size(model) or declared[1:]))
