@@ -25,7 +25,7 @@ class ChannelVariance:
 
     layers: list[str]
     variance: dict[str, np.ndarray]  #: of each layer, [channels]
-    largest: dict[str, np.ndarray]  #: of |x|, [channels]
+    largest: dict[str, np.ndarray]  #: absolute value, [channels]
     n_images: int
 
     def __repr__(self) -> str:

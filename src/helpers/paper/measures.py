@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 from .. import (
@@ -130,6 +131,9 @@ def _spread(names: list[str], n: int) -> list[str]:
     return [names[i] for i in dict.fromkeys(np.linspace(0, len(names) - 1, n).round().astype(int))]
 
 
+PICTURE = (28, 28)  # to which receptive fields are averaged for drawing
+
+
 def fields(models: list[nn.Module], images: list[Photos], settings: dict[str, Any]) -> Found:
     """Effective receptive fields of a ViT and a CNN: the first tap and blocks, every sum, and its branch before it."""
     options = {"channels": settings["field_channels"], "batch_size": settings["field_batch"],
@@ -144,6 +148,9 @@ def fields(models: list[nn.Module], images: list[Photos], settings: dict[str, An
         for what, (layers, before_skip) in chosen.items():
             found = receptive_field(model, photos, layers, before_skip=before_skip, **options)
             kept[f"{name} {what}"], names[f"{name} {what}"] = found, found.layers
+            if what == "blocks":
+                arrays[f"{name} maps"] = F.adaptive_avg_pool2d(torch.tensor(found.maps), PICTURE).numpy()
+                names[f"{name} grids"] = [list(grid) for grid in found.grids]
             arrays |= {f"{name} {what} radius50": found.radius(0.5), f"{name} {what} radius90": found.radius(0.9),
                        f"{name} {what} centre": found.centre_share, f"{name} {what} uniform": found.uniform_share}
     return Found({}, arrays, names, kept)
@@ -177,6 +184,7 @@ def norms(models: list[nn.Module], images: list[Photos], settings: dict[str, Any
     views = ("ratio", "cosine_sum", "cosine_branch")
     arrays = {f"{view} {curve}": values for view in views for result in (vit, cnn)
               for curve, values in scores.by_block(result, view).items()}
+    arrays |= {f"{branch} tokens": values for branch, values in vit.ratio.items()}  # [depth, tokens]
     return Found(scores.norm_ratios(vit, cnn), arrays)
 
 
