@@ -50,7 +50,8 @@ def attention_explorer(model: nn.Module | None = None, images: ImageSource | Non
     """What a timm ViT attends to on a few `images`: choose image, layer, head and query token, or the rollout.
 
     `query` counts tokens as the model does: the class token first, if there is one, then the patches row by row; by
-    default it is the patch in the middle. `distance` is the result of `attention_distance`, if it was measured on more
+    default it is the patch in the middle. `head` may also be "local" or "global": the head of all layers that looks
+    nearest or farthest. `distance` is the result of `attention_distance`, if it was measured on more
     images than these. `untrained` is a twin to be seen beside the model. `names` of the images are texts or
     {"en": …, "ko": …}. With `full_size` the reader can also choose ViT-Ti or DeiT-Ti on seven photos, which need
     neither a model nor a download. An image takes 0.2 MB with a lab model (6 layers, 8 heads, 65 tokens), 0.8 MB with
@@ -67,6 +68,10 @@ def attention_explorer(model: nn.Module | None = None, images: ImageSource | Non
     if query is None:
         rows, columns = shown["grid"]
         query = shown["prefix"] + rows // 2 * columns + columns // 2
+    if head in ("local", "global"):
+        reach = np.array(shown["distance"])
+        place = reach.argmin() if head == "local" else reach.argmax()
+        layer, head = (int(i) for i in np.unravel_index(place, reach.shape))
     about = {"models": models}
     return show(Attention, about=about, parts=parts, network=network, image=image, layer=layer, head=head, query=query,
                 view=view, beside=beside)

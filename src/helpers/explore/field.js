@@ -8,7 +8,7 @@ const STRINGS = {
     radiusLabel: "Radius that holds half of the gradient, by depth; arrow keys move the depth",
     centreLabel: "Share of the gradient at the centre position, by depth; arrow keys move the depth",
     photo: "Photo", presets: [["The narrowest layer on the left", 1], ["The widest layer on the left", -1]],
-    attn_out: "attention", mlp_out: "MLP", lit: (value, name) => `${name}, bright where the gradient goes; peak ${value}× even`,
+    attn_out: "attention", mlp_out: "MLP", lit: value => `bright where gradient is; peak ${value}× even`,
     radius: "half-mass radius, px", centre: "centre share, %", depthAxis: "depth, %", 
     density: "gradient per pixel, root scale", times: value => `${value}× even`,
     one: v => `${v.name}, ${v.layer}: half of the gradient lies within ${v.half} px, 90 % within ${v.most} px; the centre position has ${v.centre} ` +
@@ -24,7 +24,7 @@ const STRINGS = {
     radiusLabel: "기울기의 절반을 담는 반지름의 깊이별 변화, 화살표 키로 깊이 이동",
     centreLabel: "중앙 위치가 차지하는 기울기 몫의 깊이별 변화, 화살표 키로 깊이 이동",
     photo: "사진", presets: [["왼쪽에서 가장 좁은 층", 1], ["왼쪽에서 가장 넓은 층", -1]],
-    attn_out: "어텐션", mlp_out: "MLP", lit: (value, name) => `${name}, 기울기가 클수록 밝음, 최대 균등의 ${value}배`,
+    attn_out: "어텐션", mlp_out: "MLP", lit: value => `기울기가 클수록 밝음, 최대 ${value}배`,
     radius: "절반 반지름, 픽셀", centre: "중앙의 몫, %", depthAxis: "깊이, %", 
     density: "픽셀당 기울기, 제곱근 눈금", times: value => `균등의 ${value}배`,
     one: v => `${v.name}, ${v.layer}: 기울기의 절반이 ${v.half}픽셀, 90%가 ${v.most}픽셀 안에 있다. 중앙 위치의 몫은 ${v.centre}로, ` +
@@ -69,7 +69,7 @@ function drawField(g, { t, ink, size: [height, width], layer, picture, photo, na
     }
     g.restore();
   }
-  if (photo) write(g, ink.muted, t.lit(rounded(picture.peak), photo.name), panelWidth / 2, TITLE + cells.height + 20, "center");
+  if (photo) write(g, ink.muted, t.lit(rounded(picture.peak)), panelWidth / 2, TITLE + cells.height + 20, "center");
   else drawLegend(g, ink, { x: 0, y: TITLE + cells.height + 28, width: panelWidth, low: "0", high: t.times(rounded(picture.peak)), label: t.density });
 }
 
@@ -149,7 +149,7 @@ const explorer = defineExplorer({
         const key = view.get(side), skip = view.get("skip"), layers = layersOf(side), index = layerAt(depth, layers.length);
         const numbers = view.part(key)[skip], shown = models[key].photographed && photos[view.get("photo")];
         return { t, ink, layers, numbers, index, branches: branchesOf(layers, skip), layer: layers[index], picture: numbers[index],
-          said: layerName(layers[index].name, view.lang), photo: shown && { pixels: view.part(shown.part).pixels, name: view.say(shown.name) },
+          said: layerName(layers[index].name, view.lang), photo: shown && view.part(shown.part),
           size: models[key].size, name: view.say(models[key].name), look: lookOf(ink, i) };
       });
       now = { t, ink, depth, sides };
@@ -172,7 +172,7 @@ const explorer = defineExplorer({
     }
     const sizeOf = side => models[view.get(side)].size;
     const map = (side, i) => ({
-      label: t.mapLabel + t.sides[i], height: width => TITLE + width * sizeOf(side)[0] / sizeOf(side)[1] + 60,
+      label: t.mapLabel + t.sides[i], height: width => TITLE + width * sizeOf(side)[0] / sizeOf(side)[1] + (models[view.get(side)].photographed ? 34 : 60),
       draw: (g, width) => drawField(g, now.sides[i], width),
     });
     const chart = (label, key, title, scale) => ({
