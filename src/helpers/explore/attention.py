@@ -84,9 +84,10 @@ def _measured(model: nn.Module, images: ImageSource, untrained: nn.Module | None
     distance = distance or attention_distance(model, shown, progress=False)
     called = image_names(images, len(shown), names)
     parts = {f"photo lab {i}": {"pixels": pack(picture)} for i, picture in enumerate(pixels(shown, model))}
-    facts: dict[str, Any] = {"name": both_languages(["it"], {"it": "lab ViT" if shown.shape[-1] < 100 else "this ViT"})["it"],
-                             **attention_facts(distance, model, shown[:1])}
-    facts["images"] = [{"name": name, "photo": f"photo lab {i}", "weights": f"lab {i}"} for i, name in enumerate(called)]
+    network = "lab ViT" if shown.shape[-1] < 100 else "this ViT"
+    facts: dict[str, Any] = attention_facts(distance, model, shown[:1]) | both_languages(["name"], {"name": network})
+    facts["images"] = [{"name": name, "photo": f"photo lab {i}", "weights": f"lab {i}"}
+                       for i, name in enumerate(called)]
     facts["twin"] = None
     parts |= _weights("lab", model, shown, distance)
     if untrained is not None:
@@ -112,20 +113,17 @@ def _weights(key: str, model: nn.Module, shown: Tensor, distance: AttentionDista
 def stored_attention() -> tuple[dict[str, Any], dict[str, str]]:
     """The full-size ViTs on the free photos, and the addresses of their parts."""
     networks, models, parts = stored.networks(), {}, {}
+    said = stored.predictions_of(networks)
     for key, entry in networks.items():
         if "attention" not in entry or not entry["trained"]:
             continue
-        twin = entry["twin"]
-        weights = lambda key, photo: f"attention.{key}.{photo}"
-        said = stored.predictions_of(networks)
-        models[key] = entry["attention"] | {
-            "name": stored.network_name(key), "twin": _twin(networks[twin]["attention"]["distance"],
-                                                    [weights(twin, photo) for photo in entry["photos"]]),
-            "images": [{"name": stored.photo_name(photo), "photo": f"photo.{photo}", "weights": weights(key, photo),
-                        "said": said[photo]} for photo in entry["photos"]]}
-        for photo in entry["photos"]:
-            for part in (f"photo.{photo}", weights(key, photo), weights(twin, photo)):
-                parts[part] = stored.address_of(part)
+        photos, twin = entry["photos"], entry["twin"]
+        images = [{"name": stored.photo_name(photo), "photo": f"photo.{photo}", "weights": f"attention.{key}.{photo}",
+                   "said": said[photo]} for photo in photos]
+        compared = _twin(networks[twin]["attention"]["distance"], [f"attention.{twin}.{photo}" for photo in photos])
+        models[key] = entry["attention"] | {"name": stored.network_name(key), "twin": compared, "images": images}
+        used = [*(image[what] for image in images for what in ("photo", "weights")), *compared["weights"]]
+        parts |= {part: stored.address_of(part) for part in used}
     return models, parts
 
 
@@ -170,8 +168,10 @@ def image_names(images: ImageSource, n: int, names: Sequence[Any] | None) -> lis
     """What the page calls each image: `names`, or its class, or its number."""
     if names is None:
         classes, labels = getattr(images, "classes", None), getattr(images, "labels", None)
-        known = [classes[int(labels[i])] for i in range(n)] if classes is not None and labels is not None else None
-        names = [{"en": f"{i} · {known[i]}", "ko": f"{i} · {in_korean(known[i])}"} if known else str(i) for i in range(n)]
+        names = [str(i) for i in range(n)]
+        if classes is not None and labels is not None:
+            called = [classes[int(labels[i])] for i in range(n)]
+            names = [{"en": f"{i} · {name}", "ko": f"{i} · {in_korean(name)}"} for i, name in enumerate(called)]
     if len(names) != n:
         raise ValueError(f"{len(names)} names for {n} images: give every image one")
     return [both_languages(["it"], {"it": name})["it"] for name in names]

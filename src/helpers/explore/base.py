@@ -119,7 +119,7 @@ class LiveExplorer(anywidget.AnyWidget):
     def _send_part(self, _: Any, asked: dict[str, Any], __: Any) -> None:
         """Answer a view that wants stored data; only that of this explorer."""
         wanted = asked.get("part")
-        if wanted in [part for part in self.parts.values() if isinstance(part, str)]:  # type: ignore[attr-defined]
+        if wanted in [part for part in self.parts.values() if isinstance(part, str)]:
             self.send({"part": wanted, "json": script_json(part_at(wanted))})
 
     def _ipython_display_(self, **_: Any) -> None:

@@ -49,7 +49,8 @@ def field_explorer(fields: Mapping[str, ReceptiveField | Mapping[str, ReceptiveF
     elif not full_size:
         raise ValueError("there is no network: pass {name: receptive_field(…)}, or full_size=True")
     sides = [model["layers"] for model in models.values()]
-    about = {"models": models, "photos": photos, "skips": [w for w in ("after", "before") if all(w in s for s in sides)]}
+    skips = [where for where in ("after", "before") if all(where in side for side in sides)]
+    about = {"models": models, "photos": photos, "skips": skips}
     keys = list(models)
     return show(Field, about=about, parts=parts, left=left or keys[0], right=right or keys[min(1, len(keys) - 1)],
                 skip=skip, depth=depth, photo=photo)
@@ -101,6 +102,10 @@ def field_facts(field: ReceptiveField) -> list[dict[str, Any]]:
 def field_codes(field: ReceptiveField) -> dict[str, np.ndarray]:
     """For each layer its map as bytes, square roots of the share of the largest cell, so that faint parts can be seen;
     how often that cell has its even share; and share of the centre and radii that hold 50 % and 90 %."""
+    for name, share in zip(field.layers, field.shares, strict=True):
+        if not np.isfinite(share).all():
+            raise ValueError(f"no gradient reaches the input from layer {name!r}: leave it out, or measure with more "
+                             "images or channels")
     cells = np.stack([_averaged(share) for share in field.shares])
     roots = np.sqrt(cells / cells.max((1, 2), keepdims=True))
     return {"map": np.rint(255 * roots).astype(np.uint8), "peak": cells.max((1, 2)) * field.shares[0].size,
@@ -109,11 +114,10 @@ def field_codes(field: ReceptiveField) -> dict[str, np.ndarray]:
 
 def _layers(key: str, field: ReceptiveField) -> list[dict[str, Any]]:
     """The maps and numbers of one network's layers."""
-    for name, share in zip(field.layers, field.shares, strict=True):
-        if not np.isfinite(share).all():
-            raise ValueError(f"{key!r}: no gradient reaches the input from layer {name!r}: leave it out, or measure "
-                             "with more images or channels")
-    return packed_layers(field_codes(field))
+    try:
+        return packed_layers(field_codes(field))
+    except ValueError as error:
+        raise ValueError(f"{key!r}: {error}") from error
 
 
 def packed_layers(codes: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:

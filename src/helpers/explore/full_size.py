@@ -36,7 +36,8 @@ CHANNELS = 8  # random ones of each layer, for receptive fields
 LEVELS = 63  # of the square root of an attention weight: means of a distance stay right to 0.2 px on average
 
 
-def measure(folder: Path = FOLDER, measured: dict[str, tuple[str, bool]] | None = None, channels: int = CHANNELS) -> None:
+def measure(folder: Path = FOLDER, measured: dict[str, tuple[str, bool]] | None = None,
+            channels: int = CHANNELS) -> None:
     """Write what is missing: attention of all networks first, then receptive fields, which take most of the time."""
     folder.mkdir(parents=True, exist_ok=True)
     about: dict[str, dict[str, Any]] = {}
@@ -80,7 +81,8 @@ def _field_arrays(model: nn.Module, images: Photos, channels: int) -> dict[str, 
     """Fields after and before the skip: maps as bytes, the numbers of every layer, and what the page knows at once."""
     ask = partial(receptive_field, model, images, channels=channels, progress=False)
     fields: dict[str, ReceptiveField] = {"after": ask(), "before": ask(before_skip=True)}
-    arrays = {f"{where}.{name}": values for where, field in fields.items() for name, values in field_codes(field).items()}
+    arrays = {f"{where}.{name}": values
+              for where, field in fields.items() for name, values in field_codes(field).items()}
     facts = {"size": list(fields["after"].maps.shape[1:]), "layers": {w: field_facts(f) for w, f in fields.items()}}
     return arrays | {"facts": np.array(json.dumps(facts))}
 
@@ -99,7 +101,8 @@ def predictions(model: nn.Module, images: Photos) -> list[dict[str, Any]]:
     """The class that a network of ImageNet-1k finds most likely for each photo, and its probability."""
     info = timm.data.ImageNetInfo()
     found = []
-    for image, _ in images:
+    for i in range(len(images)):
+        image, _ = images[i]
         share, place = model(image[None]).softmax(1)[0].max(0)
         found.append({"class": info.index_to_description(int(place)).split(",")[0], "share": round(float(share), 4)})
     return found

@@ -92,7 +92,8 @@ def load_images(name: str = "cifar10", n: int | None = None, *, split: str = "te
     elif name in BUNDLED:
         images = _bundled(name, split)
     else:
-        raise ValueError(f"No bundled images called {name!r}; there are {', '.join([*BUNDLED, 'digits', FREE_PHOTOS])}.")
+        there = ", ".join([*BUNDLED, "digits", FREE_PHOTOS])
+        raise ValueError(f"No bundled images called {name!r}; there are {there}.")
     if classes is not None:
         first = [*dict.fromkeys(images.labels.tolist())][:classes]
         images = images.at(torch.isin(images.labels, torch.tensor(first)).nonzero()[:, 0])
