@@ -29,6 +29,7 @@ from torch import nn
 from ..claims.render import LANGUAGES
 from ..lab.runs import sha256
 from ..networks.anatomy import fixed_size, patch_embed
+from ..networks.local import set_attributes
 from ..networks.zoo import PAPER, from_cache, load_weights, with_live_branches
 
 
@@ -50,8 +51,7 @@ class Network:
             model = self._create(seed, pretrained=self.weights is None)
         else:
             model = with_live_branches(partial(self._create, seed))
-        for path, value in self.set.items():
-            _set(model, path, value, self.name)
+        set_attributes(model, self.set, self.name)
         size = fixed_size(model)  # timm's description stays that of the size it was trained at
         described = {"input_size": (3, *size)} if size else {}
         config: Any = model.pretrained_cfg
@@ -80,17 +80,6 @@ class Network:
                 "classes": count_classes(model),
                 "prepared": {key: list(value) if isinstance(value, tuple) else value
                              for key, value in timm.data.resolve_model_data_config(model).items()}}
-
-
-def _set(model: nn.Module, path: str, value: Any, name: str) -> None:
-    """Set `layer2.0.conv1.stride`, say; lists become tuples, as torch has them."""
-    owner, _, attribute = path.rpartition(".")
-    try:
-        module = model.get_submodule(owner)
-        getattr(module, attribute)
-    except AttributeError as error:
-        raise ValueError(f"{name}: the network has no {path!r} that could be set") from error
-    setattr(module, attribute, tuple(value) if isinstance(value, list) else value)
 
 
 def count_classes(model: nn.Module) -> int:
@@ -153,7 +142,8 @@ def find_networks(names: list[str], described: dict[str, Network]) -> dict[str, 
         if name in described:
             found[name] = described[name]
         elif name in PAPER:
-            found[name] = Network(name, PAPER[name].timm_id)
+            weights, settings = PAPER[name].local()
+            found[name] = Network(name, PAPER[name].timm_id, weights=weights, set=settings)
         elif timm.is_model(name.partition(".")[0]):
             found[name] = Network(name, name)
         else:
