@@ -59,7 +59,8 @@ def unamended() -> list[str]:
             if amendment["id"] == id:
                 stands |= {name: amendment[name] for name in FIXED if name in amendment}
         found += [f"{id}: its {name} is now {now!r} but was fixed as {stands[name]!r}; if that is meant, add "
-                  f"an entry with `{name}: {now}` to amendments.yml" for name, now in present(entry).items() if now != stands[name]]
+                  f"an entry with `{name}: {now}` to amendments.yml"
+                  for name, now in present(entry).items() if now != stands[name]]
     return found
 
 
