@@ -1,10 +1,9 @@
 """How a claim reads: cards and the ledger page, in English and Korean.
 
-CSS classes (book/_static/claims.css): .claim (a card, with .claim-holds, .claim-partly, .claim-fails or
-.claim-untestable), .claim-text (its text in one language), .claim-title, .claim-source, .claim-facts, .claim-note;
-.ledger (a table), .ledger-counts, .ledger-statement, .ledger-source; .claims-overview (a small table); .verdict with
-.verdict-holds, .verdict-partly, .verdict-fails, .verdict-untestable or .verdict-open for the mark and the word,
-wherever they stand.
+CSS classes (book/_static/claims.css): .claim (a card, with .claim- and its verdict), .claim-text (its text in one
+language), .claim-title, .claim-source, .claim-facts, .claim-note; .ledger (a table), .ledger-counts,
+.ledger-statement, .ledger-source; .claims-overview (a small table); .verdict with .verdict- and the verdict, or
+.verdict-open, for the mark and the word, wherever they stand.
 """
 
 from __future__ import annotations
@@ -17,12 +16,13 @@ from . import rules
 from .entries import LANGUAGES, rule_of
 from .numerals import number_text
 
-MARKS = {"holds": "✓", "partly": "◐", "fails": "✗", "untestable": "?"}
+MARKS = {"holds": "✓", "partly": "◐", "inconclusive": "≈", "fails": "✗", "untestable": "?"}
 PAPERS = ("background", "vit", "raghu")
 SECTION_WORDS = {"App.": "부록", "Fig.": "그림", "Table": "표", "eq.": "식", " left": " 왼쪽", " centre": " 가운데"}
 WORDS = {
     "en": {
-        "holds": "holds", "partly": "partly", "fails": "fails", "untestable": "not testable here",
+        "holds": "holds", "partly": "partly", "inconclusive": "inconclusive", "fails": "fails",
+        "untestable": "not testable here",
         "background": "Background", "vit": "Dosovitskiy et al. 2021 (ViT)", "raghu": "Raghu et al. 2021",
         "invented": "Invented",
         "claim": "Claim", "says": "Paper says", "measured": "We measured", "control": "Untrained network",
@@ -31,12 +31,14 @@ WORDS = {
         "no evidence": "The untrained network satisfies this too, so it is no evidence of learning.",
         "before": "The untrained network satisfies it, at least in part.",
         "planned": "chapter {} is not written yet", "missing": "not measured in chapter {} yet",
-        "open": "not measured yet", "yes": "yes", "no": "no", "to": " to ", "kind E": "run on weights",
+        "open": "not measured yet", "yes": "yes", "no": "no", "to": " to ", "evidence E": "run on weights",
         "chapter": "Chapter", "claims": "Claims", "control too": "the untrained network satisfies it too",
-        "kind T": "trained in the book", "kind D": "arithmetic", "kind E/T": "run on weights or trained in the book",
+        "evidence T": "trained in the book", "evidence D": "arithmetic",
+        "evidence E/T": "run on weights or trained in the book",
     },
     "ko": {
-        "holds": "재현됨", "partly": "부분 재현", "fails": "재현 안 됨", "untestable": "확인 불가",
+        "holds": "성립", "partly": "부분 성립", "inconclusive": "결론 유보", "fails": "불성립",
+        "untestable": "판정 불가",
         "background": "배경", "vit": "Dosovitskiy 외 2021 (ViT)", "raghu": "Raghu 외 2021",
         "invented": "지어낸 주장",
         "claim": "주장", "says": "논문의 주장", "measured": "측정한 값", "control": "학습하지 않은 신경망",
@@ -45,9 +47,10 @@ WORDS = {
         "no evidence": "학습하지 않은 신경망에서도 성립하므로 학습의 증거가 되지 않는다.",
         "before": "학습하지 않은 신경망에서는 적어도 부분적으로 성립한다.",
         "planned": "{}장 준비 중", "missing": "{}장에서 아직 재지 않음", "open": "아직 재지 않음",
-        "yes": "예", "no": "아니요", "to": "~", "kind E": "가중치로 실행", "kind T": "책에서 학습", "kind D": "계산",
+        "yes": "예", "no": "아니요", "to": "~",
+        "evidence E": "가중치로 실행", "evidence T": "책에서 학습", "evidence D": "계산",
         "chapter": "장", "claims": "주장", "control too": "학습하지 않은 신경망에서도 성립",
-        "kind E/T": "가중치로 실행하거나 책에서 학습",
+        "evidence E/T": "가중치로 실행하거나 책에서 학습",
     },
 }  # fmt: skip
 
@@ -86,8 +89,7 @@ def rule_lines(entry: dict, record: dict, lang: str) -> list[str]:
     """The parts of the claim's rule in words; none for a claim that cannot be tested here."""
     words, names = WORDS[lang], record["names"][lang]
     parts = {part: rules.in_words(rule, names, lang) for part, rule in rule_of(entry).items()}
-    label = {"testable": words["testable"], "holds": words["holds"], "partly": words["partly"]}
-    return [f"{label[part]}: {text}" for part, text in parts.items()]
+    return [f"{words[part]}: {text}" for part, text in parts.items()]
 
 
 def doubt(record: dict, lang: str) -> str:
@@ -104,7 +106,7 @@ def source_text(entry: dict, lang: str) -> str:
     if lang == "ko":
         for english, korean in SECTION_WORDS.items():
             section = section.replace(english, korean)
-    return f"{paper}{section} · {entry['kind']}: {WORDS[lang]['kind ' + entry['kind']]}"
+    return f"{paper}{section} · {entry['evidence']}: {WORDS[lang]['evidence ' + entry['evidence']]}"
 
 
 def card_text(entry: dict, record: dict, lang: str) -> str:
@@ -166,7 +168,7 @@ def chips_html(rows: list[tuple[dict, dict | None]], lang: str) -> str:
 def _chip(entry: dict, record: dict | None, lang: str) -> str:
     """A claim's id with the mark of its verdict; a link to its card once there is one."""
     id, name = entry["id"], record["verdict"] if record else "open"
-    degree = "°" if record and record["control_holds"] and name in ("holds", "partly") else ""
+    degree = "°" if record and record["learned"] == "architecture" else ""
     label = f'{escape(entry["statement"][lang])} ({WORDS[lang][name]})'
     chip = f'<span class="verdict verdict-{name}" title="{label}">{MARKS.get(name, "")}&nbsp;{id}{degree}</span>'
     return f'<a href="{entry["chapter"]}.html#claim-{id}">{chip}</a>' if record else chip
