@@ -16,14 +16,13 @@ import numpy as np
 import yaml
 
 from .. import plots
-from ..claims import rules
-from ..claims.entries import LANGUAGES, called, claim, rule_of
+from ..claims.entries import LANGUAGES, called, claim
 from ..claims.intervals import Interval
 from ..claims.numerals import number_text
 from ..claims.render import MARKS, facts, value_text
 from ..claims.render import WORDS as CLAIM_WORDS
-from ..claims.reports import decide, pooled, usual_verdict
 from ..claims.scores import is_block, middles
+from ..claims.verdicts import judged, pooled
 from .cost import DEVICES, PAIRS, hours
 
 Result = dict[str, Any]
@@ -168,14 +167,10 @@ def verdicts_of(run: Results, row: Row, trained: bool) -> dict[str, str]:
     """Network, or pair of them, → the verdict of the claim's own rule, where all that it reads was measured."""
     if row.numbers is not None:
         return {}
-    entry, untrained = claim(row.claim), numbers_of(run, row, False)
-    reads = set().union(*(rules.names(rule) for rule in rule_of(entry).values()))
-    yardstick = any(map(rules.reads_untrained, rule_of(entry).values()))
-    found: dict[str, str] = {}
+    untrained, found = numbers_of(run, row, False), {}
     for networks, draws in numbers_of(run, row, trained).items():
-        control = untrained.get(networks, [])
-        if all(reads <= draw.keys() for draw in draws) and (control or not yardstick):
-            verdict = decide(entry, draws[0], pooled(control)) if trained else usual_verdict(entry, draws)
+        outcome = judged(claim(row.claim), draws[:1] if trained else [], untrained.get(networks, []))
+        if verdict := outcome.verdict if trained else outcome.control:
             found[networks] = str(verdict)
     return found
 
