@@ -14,7 +14,9 @@ from sphinx.util.typing import ExtensionMetadata
 
 from helpers.claims import ledger as claims
 from helpers.claims import ledger_files
+from helpers.paper.stored import evidence
 
+from ..paths import ROOT
 from .preview import executed_copy
 
 Record = dict[str, Any]
@@ -58,8 +60,10 @@ def forget(app: Sphinx, env: BuildEnvironment, docname: str) -> None:
 
 
 def records(env: BuildEnvironment) -> list[Record]:
-    """What all notebooks report, in their order."""
-    return [record for _, found in sorted(getattr(env, "book_claims", {}).items()) for record in found]
+    """What all notebooks report, in their order, with what results/ says at full size."""
+    full_size = evidence(ROOT / "results")
+    return [record | {"full_size": full_size.get(record["id"], [])}
+            for _, found in sorted(getattr(env, "book_claims", {}).items()) for record in found]
 
 
 def check(app: Sphinx, env: BuildEnvironment) -> list[str]:
@@ -106,7 +110,7 @@ def write_files(app: Sphinx, error: Exception | None) -> None:
     for docname in getattr(app.env, "book_ledger_docs", ()):
         page = Path(app.outdir, docname)
         page.with_suffix(".json").write_text(ledger_files.as_json(rows), encoding="utf-8")
-        page.with_suffix(".csv").write_text(ledger_files.as_csv(rows), encoding="utf-8-sig")  # Excel knows it by its mark
+        page.with_suffix(".csv").write_text(ledger_files.as_csv(rows), encoding="utf-8-sig")  # Excel needs the mark
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:

@@ -1,13 +1,13 @@
 """What is seen of a report: cards, outlines, maps and forests, by the claims' present words and rules.
 
 CSS classes (book/_static/claims.css): .claim (a card, with .claim- and its verdict), .claim-text (its text in one
-language), .claim-title, .claim-rule, .claim-outcome, .claim-kind, .claim-more, .claim-facts, .claim-note, .claim-source,
-.claim-outline (a list); .verdict with .verdict- and the verdict, wherever the mark and the word stand.
+language), .claim-title, .claim-rule, .claim-answer, .claim-outcome, .claim-kind, .claim-more, .claim-facts, .claim-note,
+.claim-source, .claim-outline (a list); .verdict with .verdict- and the verdict, wherever the mark and the word stand.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -20,21 +20,30 @@ from .reports import completed
 from .strips import shown_first, strips_of
 from .verdict_map import map_html
 
+FullSizes = Mapping[str, Sequence[Any]]  # claim → what runs on public weights say to it (paper/stored.py)
+NONE: Mapping[str, Any] = {}
+CHIP = "border:1px solid;border-radius:.6em;padding:0 .4em;font-size:.85em"  # a bare notebook has no style sheet
 CONTROL = {True: "yes", False: "no", None: "none"}  # whether random weights earn it too
 
 
-def rendered(record: dict[str, Any]) -> dict[str, Any]:
+def rendered(record: dict[str, Any], full_size: FullSizes = NONE) -> dict[str, Any]:
     """Card of a record as HTML and as text, by the claims' present words and rules."""
-    entry, done = claim(record["id"]), completed(record)
+    entry, done = claim(record["id"]), with_full_size(record, full_size)
     return {"text/html": card_html(entry, done),
             "text/plain": "\n".join(card_text(entry, done, lang) for lang in LANGUAGES)}
 
 
-def rendered_list(record: Mapping[str, Any], reported: Mapping[str, dict[str, Any]] | None = None) -> dict[str, Any]:
+def with_full_size(record: dict[str, Any], full_size: FullSizes) -> dict[str, Any]:
+    """A record completed, with what results/ says to its claim."""
+    return completed(record) | {"full_size": list(full_size.get(record["id"], []))}
+
+
+def rendered_list(record: Mapping[str, Any], reported: Mapping[str, dict[str, Any]] = NONE,
+                  full_size: FullSizes = NONE) -> dict[str, Any]:
     """An outline, a map or a forest as HTML and as text, with what has been `reported` (by id) so far."""
     entries = [claim(id) for id in record["ids"]]
-    rows = [(entry, completed(reported[entry["id"]]) if reported and entry["id"] in reported else None)
-            for entry in entries]
+    done = {id: with_full_size(reported[id], full_size) for id in record["ids"] if id in reported}
+    rows = [(entry, done.get(entry["id"])) for entry in entries]
     score = '<div class="guess-score" hidden></div>' if record["kind"] == "overview" else ""  # guess.js fills it
     draw = {"forest": forest_html, "overview": map_html}.get(record["kind"])
     html = outline_html(entries) if draw is None else "".join(
@@ -71,10 +80,10 @@ def rule_html(entry: Entry, record: dict[str, Any], lang: str) -> str:
 def outcome_html(record: dict[str, Any], lang: str) -> str:
     """Verdict, what it holds by, and what that means."""
     words = WORDS[lang]
-    by = f' <span class="claim-kind">{words[record["learned"]]}</span>' if record["learned"] else ""
+    by = f' <span class="claim-kind" style="{CHIP}">{words[record["learned"]]}</span>' if record["learned"] else ""
     if record["one_run"]:
         runs = words["one run" if record["runs"] == 1 else "few runs"].format(record["runs"])
-        by += f' <span class="claim-kind claim-one-run">{runs}</span>'
+        by += f' <span class="claim-kind claim-one-run" style="{CHIP}">{runs}</span>'
     return f'<p class="claim-outcome">{verdict_html(record["verdict"], lang)}{by} {escape(meaning(record, lang))}</p>'
 
 
@@ -104,7 +113,8 @@ def _full_text(one: Mapping[str, Any], record: Mapping[str, Any], lang: str) -> 
     trained, names = one["trained"], record["names"][lang]
     value = lambda number: (dot_text(number, lang) if hasattr(number, "low") else number if isinstance(number, str)
                             else "–" if number is None else number_text(number))
-    numbers = " · ".join(f"{names[name]}: {value(number)}" for name, number in trained["values"].items() if name in names)
+    numbers = " · ".join(f"{names[name]}: {value(number)}" for name, number in trained["values"].items()
+                         if name in names)
     verdict = f" {verdict_html(trained['verdict'], lang)}" if trained["verdict"] else ""
     return f"{escape(' × '.join(one['networks']))}: {escape(numbers)}{verdict}"
 

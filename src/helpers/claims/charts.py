@@ -1,10 +1,10 @@
 """Strips on number lines: HTML with small SVG pictures, for cards, the ledger and the forest plot of a chapter.
 
-Positions are per cent of the width, so that a picture fits any column; all words are HTML and wrap. Colours come from the
-page's variables and have a fallback each, so that a bare notebook shows the same.
+Positions are per cent of the width, so that a picture fits any column; all words are HTML and wrap. Colours come from
+the page's variables and have a fallback each, so that a bare notebook shows the same.
 
-CSS classes (book/_static/claims.css): .strips (a panel), .strip (a line with .strip-label and .strip-chart), .strip-ticks,
-.strip-legend.
+CSS classes (book/_static/claims.css): .strips (a panel), .strip (a line with .strip-label and .strip-chart),
+.strip-ticks, .strip-legend.
 """
 
 from __future__ import annotations
@@ -20,19 +20,22 @@ from .numerals import number_text
 from .strips import Strip
 from .zones import Zone
 
-COLOURS = {"holds": "var(--book-good,#23804a)", "partly": "var(--book-part,#a06a00)", "fails": "var(--book-bad,#c0413b)"}
-GREY, ZONE = "var(--book-none,#7b8794)", "var(--book-good,#23804a)"
-NEARLY = "var(--book-part,#a06a00)"
+ZONE, NEARLY, BAD = "var(--book-good,#23804a)", "var(--book-part,#a06a00)", "var(--book-bad,#c0413b)"
+GREY = "var(--book-none,#7b8794)"
+COLOURS = {"holds": ZONE, "partly": NEARLY, "fails": BAD}
+DIAMOND = "M0 -5L5 0L0 5L-5 0Z"
 HEIGHT, UPPER, LOWER = 26, 8, 19  # px: the picture, the lane of trained networks, the lane of the others
 ALIKE = 12  # quantities whose sizes differ by no more than this factor can share an axis
 FAR = 3  # an untrained value this many widths beyond the rest becomes an arrow at the edge
 WORDS = {
     "en": {"trained": "trained", "seeds": "other training runs", "untrained": "untrained",
-           "half": "one of two networks trained", "full": "full size",
+           "half": "one of two networks trained", "full": "full size", "twins": "full size, untrained",
            "paper": "the paper's own value", "zone": "where the claim holds", "nearly": "where it holds in part",
            "95": "95 % interval", "to": " to ", "below": "up to {}", "above": "from {}", "between": "{} to {}"},
-    "ko": {"trained": "학습한 신경망", "seeds": "다시 학습한 신경망", "untrained": "학습하지 않은 신경망", "half": "둘 가운데 하나만 학습",
-           "full": "실제 크기", "paper": "논문의 값", "zone": "주장이 성립하는 범위", "nearly": "부분적으로 성립하는 범위",
+    "ko": {"trained": "학습한 신경망", "seeds": "다시 학습한 신경망", "untrained": "학습하지 않은 신경망",
+           "half": "둘 가운데 하나만 학습",
+           "full": "실제 크기", "twins": "실제 크기, 학습하지 않음",
+           "paper": "논문의 값", "zone": "주장이 성립하는 범위", "nearly": "부분적으로 성립하는 범위",
            "95": "95% 구간", "to": "~", "below": "{} 이하", "above": "{} 이상", "between": "{}~{}"},
 }  # fmt: skip
 
@@ -55,12 +58,13 @@ class Axis:
         return f"{100 * (ends[1] - ends[0]) / (self.high - self.low):.2f}%"
 
     def ticks(self) -> list[float]:
-        """Two to four round numbers."""
-        rough = (self.high - self.low) / 3
-        power = 10 ** math.floor(math.log10(rough))
-        step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= rough)
-        first = math.ceil(self.low / step)
-        return [round(i * step, 12) for i in range(first, math.floor(self.high / step) + 1)]
+        """Two to five round numbers."""
+        power = 10 ** math.floor(math.log10(self.high - self.low))
+        for step in (factor * power for factor in (5, 2.5, 2, 1, 0.5, 0.25, 0.2)):
+            places = range(math.ceil(self.low / step), math.floor(self.high / step) + 1)
+            if len(places) > 1:
+                break
+        return [round(i * step, 12) for i in places]
 
 
 def axis_of(strips: Sequence[Strip]) -> Axis:
@@ -124,8 +128,8 @@ def line_html(label: str, chart: str, more: str = "", attributes: str = "") -> s
 
 def ticks_html(axis: Axis) -> str:
     """Round numbers below a picture; they are decoration to those who hear the values."""
-    spans = "".join(f'<span style="position:absolute;left:{axis.at(tick)};transform:translateX(-50%)">{number_text(tick)}'
-                    "</span>" for tick in axis.ticks())
+    spans = "".join(f'<span style="position:absolute;left:{axis.at(tick)};transform:translateX(-50%)">'
+                    f"{number_text(tick)}</span>" for tick in axis.ticks())
     return ('<span class="strip-ticks" aria-hidden="true" style="display:block;position:relative;height:1.5em;'
             f'font-size:.75em;margin:0 8px">{spans}</span>')
 
@@ -142,12 +146,14 @@ def picture(strip: Strip, axis: Axis, lang: str) -> str:
                      'stroke-dasharray="2 3"/>')
     parts += [_hollow(dot, axis) for dot in strip.untrained]
     parts += [_hollow(dot, axis, half=True) for dot in strip.half]
-    parts += [_mark(axis.at(dot.value), LOWER - 5, "M0 -5.5L5.5 0L0 5.5L-5.5 0Z", "currentColor") for _, dot in strip.full]
+    parts += [_mark(axis.at(dot.value), LOWER, DIAMOND, "none", f"stroke:{GREY}") for dot in strip.twins]
+    parts += [_mark(axis.at(dot.value), LOWER, DIAMOND, "currentColor") for _, dot in strip.full]
     colour = COLOURS.get(strip.verdict, GREY)
-    parts += [f'<circle cx="{axis.at(dot.value)}" cy="{UPPER}" r="2.5" style="fill:{colour}"/>' for dot in strip.seeds]
     if strip.trained:
         parts += [_bar(strip.trained, axis, UPPER, colour, 3),
                   f'<circle cx="{axis.at(strip.trained.value)}" cy="{UPPER}" r="5" style="fill:{colour}"/>']
+    parts += [f'<circle cx="{axis.at(dot.value)}" cy="{UPPER}" r="3" stroke-width="1.2" '
+              f'style="fill:{colour};stroke:var(--pst-color-background,#fff)"/>' for dot in strip.seeds]
     return (f'<span style="display:block;padding:0 8px"><svg role="img" width="100%" height="{HEIGHT}" '
             f'style="display:block;overflow:visible"><title>{escape(in_words(strip, lang))}</title>{"".join(parts)}'
             "</svg></span>")
@@ -166,8 +172,8 @@ def _zone(zone: Zone, axis: Axis, colour: str, strength: float) -> str:
 
 
 def _line(axis: Axis) -> str:
-    return (f'<line x1="0" x2="100%" y1="{HEIGHT - 0.5}" y2="{HEIGHT - 0.5}" style="stroke:currentColor" stroke-width="1" '
-            'opacity=".25"/>')
+    return (f'<line x1="0" x2="100%" y1="{HEIGHT - 0.5}" y2="{HEIGHT - 0.5}" style="stroke:currentColor" '
+            'stroke-width="1" opacity=".25"/>')
 
 
 def _bar(dot: Interval, axis: Axis, y: float, colour: str, width: float) -> str:
@@ -192,7 +198,8 @@ def _hollow(dot: Interval, axis: Axis, half: bool = False) -> str:
 
 def _mark(x: str, y: float, path: str, fill: str, more: str = "") -> str:
     """A shape of fixed size at a place given in per cent."""
-    return f'<svg x="{x}" y="{y}" overflow="visible"><path d="{path}" stroke-width="1.6" style="fill:{fill};{more}"/></svg>'
+    return (f'<svg x="{x}" y="{y}" overflow="visible"><path d="{path}" stroke-width="1.6" style="fill:{fill};{more}"/>'
+            "</svg>")
 
 
 # ---- words ------------------------------------------------------------------------------------------------------
@@ -204,7 +211,8 @@ def in_words(strip: Strip, lang: str) -> str:
     parts = []
     if strip.trained:
         parts.append(f"{words['trained']} {dot_text(strip.trained, lang)}")
-    for key, dots in (("seeds", strip.seeds), ("untrained", strip.untrained), ("half", strip.half)):
+    several = {"seeds": strip.seeds, "untrained": strip.untrained, "half": strip.half, "twins": strip.twins}
+    for key, dots in several.items():
         if dots:
             parts.append(f"{words[key]} {', '.join(dot_text(dot, lang) for dot in dots)}")
     parts += [f"{words['full']} ({name}) {dot_text(dot, lang)}" for name, dot in strip.full]
@@ -247,13 +255,14 @@ def legend_html(strips: Sequence[Strip], lang: str) -> str:
              ("○", words["untrained"], any(strip.untrained for strip in strips)),
              ("◒", words["half"], any(strip.half for strip in strips)),
              ("◆", words["full"], any(strip.full for strip in strips)),
+             ("◇", words["twins"], any(strip.twins for strip in strips)),
              ("┆", words["paper"], any(strip.paper is not None for strip in strips)),
              (_swatch(ZONE, 0.25), words["zone"], any(strip.zone for strip in strips)),
              (_swatch(NEARLY, 0.15), words["nearly"], any(strip.nearly for strip in strips))]
     items = "".join(f'<span style="white-space:nowrap"><span aria-hidden="true">{mark}</span> {text}</span> '
                     for mark, text, there in marks if there)
-    return (f'<div class="strip-legend" style="display:flex;flex-wrap:wrap;gap:0 1.2em;font-size:.8em;opacity:.85">{items}'
-            "</div>")
+    return ('<div class="strip-legend" style="display:flex;flex-wrap:wrap;gap:0 1.2em;font-size:.8em;opacity:.85">'
+            f"{items}</div>")
 
 
 def _swatch(colour: str, strength: float) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from .charts import axis_of, legend_html, line_html, picture, ticks_html, together
+from .charts import Axis, axis_of, legend_html, line_html, picture, ticks_html, together
 from .entries import Entry
 from .render import MARKS
 from .render import WORDS as CLAIM_WORDS
@@ -22,9 +22,10 @@ WORDS = {
 
 def forest_html(rows: Sequence[tuple[Entry, dict[str, Any] | None]], lang: str) -> str:
     """A line per claim: its id, the quantity, the picture, the verdict. Neighbours of one kind share an axis."""
-    drawn = {entry["id"]: record and primary(record) for entry, record in rows}
+    drawn = {entry["id"]: primary(record) if record else None for entry, record in rows}
     strips = [strip for strip in drawn.values() if strip]
-    axes, last = {}, set()
+    axes: dict[str, Axis] = {}
+    last = set()
     for group in together(strips):
         axes |= {strip.claim: axis_of(group) for strip in group}
         last.add(group[-1].claim)
@@ -39,7 +40,7 @@ def forest_html(rows: Sequence[tuple[Entry, dict[str, Any] | None]], lang: str) 
             f'<div class="strips" style="margin:.6em 0">{"".join(lines)}{legend}</div></figure>')
 
 
-def _line(entry: Entry, record: dict[str, Any] | None, strip: Strip | None, axes: dict[str, Any], lang: str) -> str:
+def _line(entry: Entry, record: dict[str, Any] | None, strip: Strip | None, axes: dict[str, Axis], lang: str) -> str:
     id, words = entry["id"], WORDS[lang]
     what = strip.label[lang] if strip else words["no number"] if record else words["open"]
     label = (f'<a href="#claim-{id}" title="{escape(entry["statement"][lang], quote=True)}"><strong>{id}</strong></a> '

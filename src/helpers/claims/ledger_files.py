@@ -13,8 +13,8 @@ from .entries import rule_of
 from .strips import Strip, strips_of
 from .verdict_map import Row
 
-COLUMNS = ("id", "chapter", "paper", "section", "kind", "verdict", "holds_by", "quantity", "primary", "network", "value",
-           "low", "high")
+COLUMNS = ("id", "chapter", "paper", "section", "kind", "verdict", "holds_by", "quantity", "primary", "network",
+           "value", "low", "high")
 
 
 def as_json(rows: Sequence[Row]) -> str:
@@ -24,7 +24,7 @@ def as_json(rows: Sequence[Row]) -> str:
 
 def _claim(entry: dict[str, Any], record: dict[str, Any] | None) -> dict[str, Any]:
     texts = {name: entry[name] for name in ("statement", "paper_value", "test") if name in entry}
-    found = {name: entry[name] for name in ("id", "chapter", "paper", "section", "kind")} | texts | {"rule": rule_of(entry)}
+    found = {name: entry[name] for name in COLUMNS[:5]} | texts | {"rule": rule_of(entry)}
     if record is None:
         return found | {"verdict": None}
     quantities = {strip.quantity: {"called": dict(strip.label),

@@ -31,7 +31,8 @@ WORDS = {
     "ko": {"filters": "보기", "verdict": "판정", "paper": "논문", "chapter": "장", "kind": "주장의 종류",
            "by": "학습 여부", "scale": "규모", "words": "낱말", "all": "모두", "none": "아직 없음",
            "by learned": "학습으로 성립", "by other": "학습 없이 성립", "by not": "성립하지 않음",
-           "scale lab": "실험실 규모만", "scale full": "실제 크기에서도 잼", "scale differs": "실제 크기에서는 판정이 다름",
+           "scale lab": "실험실 규모만", "scale full": "실제 크기에서도 잼",
+           "scale differs": "실제 크기에서는 판정이 다름",
            "shown": "주장 {all}개 가운데 {shown}개", "clear": "모두 보기", "files": "내려받기", "card": "{}장의 카드",
            "planned": "{}장 준비 중", "missing": "{}장에서 아직 재지 않음",
            "lines": "주장 하나하나"},
@@ -58,7 +59,8 @@ def line_html(entry: Entry, record: dict[str, Any] | None, written: set[str], la
     chart = picture(strip, axis_of([strip]), lang) if strip else ""
     data = " ".join(f'data-{name}="{escape(value, quote=True)}"' for name, value in answers(entry, record).items())
     return (f'<details class="ledger-line" id="{id}" data-claim="{id}" {data}><summary>'
-            f'<span class="ledger-id">{id}</span><span class="ledger-statement">{escape(entry["statement"][lang])}</span>'
+            f'<span class="ledger-id">{id}</span>'
+            f'<span class="ledger-statement">{escape(entry["statement"][lang])}</span>'
             f'<span class="ledger-strip">{chart}</span>'
             f'<span class="ledger-verdict">{_outcome(entry, record, written, lang)}</span></summary>'
             f'<div class="ledger-inside">{_inside(entry, record, lang)}</div></details>')
@@ -100,7 +102,8 @@ def _filters(rows: Sequence[Row], lang: str) -> str:
     options = {
         "verdict": {name: f"{MARKS[name]} {cards[name]}" for name in MARKS if name in there["verdict"]},
         "paper": {name: cards[name] for name in PAPERS}, "chapter": {number: str(int(number)) for number in numbers},
-        "kind": {name: cards[name] for name in KINDS}, "by": {name: words[f"by {name}"] for name in ("learned", "other", "not")},
+        "kind": {name: cards[name] for name in KINDS},
+        "by": {name: words[f"by {name}"] for name in ("learned", "other", "not")},
         "scale": {name: words[f"scale {name}"] for name in ("lab", "full", "differs")},
     }  # fmt: skip
     fields = "".join(_select(name, options[name], lang) for name in ASKED)
@@ -112,5 +115,5 @@ def _filters(rows: Sequence[Row], lang: str) -> str:
 
 def _select(name: str, options: Mapping[str, str], lang: str) -> str:
     items = "".join(f'<option value="{value}">{escape(text)}</option>' for value, text in options.items())
-    return (f'<label>{WORDS[lang][name]} <select name="{name}"><option value="">{WORDS[lang]["all"]}</option>{items}</select>'
-            "</label>")
+    return (f'<label>{WORDS[lang][name]} <select name="{name}"><option value="">{WORDS[lang]["all"]}</option>{items}'
+            "</select></label>")

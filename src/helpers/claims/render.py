@@ -40,7 +40,8 @@ WORDS = {
         "by untestable": "Nothing measured here can decide it.",
     },
     "ko": {
-        "holds": "성립", "partly": "부분 성립", "inconclusive": "결론 유보", "fails": "불성립", "untestable": "판정 불가",
+        "holds": "성립", "partly": "부분 성립", "inconclusive": "결론 유보", "fails": "불성립",
+        "untestable": "판정 불가",
         "background": "배경", "vit": "Dosovitskiy 외 2021 (ViT)", "raghu": "Raghu 외 2021",
         "invented": "지어낸 주장",
         "says": "논문의 주장", "measured": "측정한 값", "control": "학습하지 않은 신경망",

@@ -103,7 +103,7 @@ def overview(chapters: str | list[str]) -> Overview:
 
 
 def forest(chapters: str | list[str]) -> Forest:
-    """The claims of a chapter ("18") in one picture: the number that stands for each, and where the claim would hold."""
+    """The claims of a chapter ("18") in one picture: the number that stands for each, and where it would hold."""
     return Forest(of_chapters(chapters))
 
 

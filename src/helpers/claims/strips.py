@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..networks.states import HALF_TRAINED
 from . import rules
 from .entries import Entry, claim, rule_of
 from .intervals import Interval
-from ..networks.states import HALF_TRAINED
 from .verdicts import pooled
 from .zones import Zone, Zones, union, zones
 
@@ -33,6 +33,7 @@ class Strip:
     untrained: Dots = ()
     half: Dots = ()  # pairs of which one network is trained
     full: tuple[tuple[str, Interval], ...] = ()  # network → its value at full size
+    twins: Dots = ()  # untrained draws at full size
     paper: float | None = None
     zone: Zone = ()  # where the claim holds
     nearly: Zone = ()  # where it holds in part
@@ -42,7 +43,7 @@ class Strip:
     @property
     def controls(self) -> Dots:
         """Everything that is not wholly trained."""
-        return self.untrained + self.half
+        return self.untrained + self.half + self.twins
 
     @property
     def trained_dots(self) -> Dots:
@@ -66,8 +67,9 @@ def strips_of(record: Record) -> list[Strip]:
             trained=dot(record["values"].get(name)), seeds=of(record["others"]),
             untrained=of(state for state in controls if state["state"] not in HALF_TRAINED),
             half=of(state for state in controls if state["state"] in HALF_TRAINED),
-            full=_full_size(record, name), paper=quantity.get("paper"), zone=holds.get(name, ()),
-            nearly=partly.get(name, ()), bounds=bounds and (bounds[0], bounds[1])))
+            full=_full_size(record, name), twins=of(twin for one in record["full_size"] for twin in one["untrained"]),
+            paper=quantity.get("paper"), zone=holds.get(name, ()), nearly=partly.get(name, ()),
+            bounds=bounds and (bounds[0], bounds[1])))
     return [strip for strip in found if strip.trained_dots or strip.controls]
 
 

@@ -21,7 +21,8 @@ Row = tuple[Entry, dict[str, Any] | None]
 END = "<!--end of map-->"
 FILLS = {True: "hollow", False: "solid", None: "pale"}  # by whether an untrained network meets the claim too
 WORDS = {
-    "en": {"chapter": "Chapter {}", "solid": "untrained networks do not meet it", "hollow": "an untrained network meets it too",
+    "en": {"chapter": "Chapter {}", "solid": "untrained networks do not meet it",
+           "hollow": "an untrained network meets it too",
            "pale": "no untrained network was asked", "claims": "{} claims", "hold": "hold, wholly or in part, by",
            "rest": "The others", "open": "not measured yet", "map": "Verdicts by chapter",
            "learned": "learning", "architecture": "architecture", "arithmetic": "arithmetic"},
@@ -33,7 +34,7 @@ WORDS = {
 
 
 def map_html(rows: Sequence[Row], lang: str, titles: Mapping[str, str] | None = None) -> str:
-    """Counts, then the map. A cell leads to its line of the ledger, a chapter's name (`titles`, by file) to the chapter."""
+    """Counts, then the map. A cell leads to its line of the ledger, a chapter's title (by file) to the chapter."""
     chapters = sorted({entry["chapter"] for entry, _ in rows})
     lines = "".join(_chapter(name, [row for row in rows if row[0]["chapter"] == name], lang, (titles or {}).get(name))
                     for name in chapters)
