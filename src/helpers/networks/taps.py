@@ -26,11 +26,11 @@ from typing import Any, Literal
 from torch import Tensor, nn
 
 from ..runtime.advice import warn
+from .blocks import BlockCall, outer_blocks
 from .trace import Order, Place, first_tensor, trace, uncompiled
 
 Which = Literal["blocks", "all"]
 
-_BLOCK = re.compile(r"Block|Bottleneck|PreActBasic|EncoderLayer|InvertedResidual")
 _NO_OP = re.compile(r"Identity|Drop|Flatten|Pad")
 _HEAD = re.compile(r"(module\.)?(head|fc|fc_norm|classifier|attn_pool|global_pool)(\.|$)")
 _BEFORE_EMBED = re.compile(r"(module\.)?(norm_pre$|(patch_embed|stem)\.(proj|norm)$)")
@@ -106,32 +106,6 @@ def _wanted(names: Iterable[str] | None, model: nn.Module, blocks: list[BlockCal
         return [*outside, *places] if names == "all" else [one.name for one in blocks]
     one = isinstance(names, str) or not isinstance(names, Iterable)
     return [names] if one else list(names)  # type: ignore[list-item]
-
-
-@dataclass(frozen=True)
-class BlockCall:
-    """One call of a residual block; a block that several places share (tied weights) has several."""
-
-    path: str
-    block: nn.Module
-    call: int
-    mark: str  # what its names end with: "@1" at the second call, nothing when there is only one
-
-    @property
-    def name(self) -> str:
-        """Of the block's output, a tap."""
-        return self.path + self.mark
-
-
-def outer_blocks(model: nn.Module, order: Order) -> list[BlockCall]:
-    """Every residual block that runs, call by call in execution order; blocks inside blocks are left out."""
-    model = uncompiled(model)
-    found = [(path, m) for path, m in model.named_modules() if path and _BLOCK.search(type(m).__name__)]
-    found = [(path, m) for path, m in found if (path, "out", 0) in order]
-    outer = [(path, m) for path, m in found if not any(path.startswith(other + ".") for other, _ in found)]
-    calls = [BlockCall(path, m, k, f"@{k}" if order.calls(path) > 1 else "")
-             for path, m in outer for k in range(order.calls(path))]
-    return sorted(calls, key=lambda one: order[one.path, "out", one.call])
 
 
 def children_called(one: BlockCall, order: Order) -> list[str]:
