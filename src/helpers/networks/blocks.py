@@ -74,7 +74,7 @@ class _Candidates:
             homes = {home for home in (self._home(path, in_list) for path in sums) if home is not None}
             if homes:
                 return self._with_neighbours(_innermost(homes))
-        repeated = [path for in_list in (self._in_container, self._is_numbered) for path in self._repeated(in_list)]
+        repeated = list(self._repeated())
         alone = [path for path in sums if self.layers[path] > 1 and not _inside(repeated, path)]
         return _innermost(repeated) if repeated and not alone else _outermost(alone)
 
@@ -116,17 +116,16 @@ class _Candidates:
             mixed = self._has_single_layers(members)
             for i, path in enumerate(members):
                 fits = type(self.modules[path]) in kinds or (i in between and not mixed)
-                if _pattern(path) in levels and self.layers[path] and self._children(path) and fits:
+                if fits and _pattern(path) in levels and self._children(path) and not _inside(homes, path):
                     found.add(path)
-        return [path for path in self.modules if path in found and not any(other in found for other in
-                                                                           _upwards(path.rpartition(".")[0]))]
+        return _outermost(path for path in self.modules if path in found and self.layers[path])
 
-    def _repeated(self, in_list: Callable[[str], bool]) -> Iterator[str]:
+    def _repeated(self) -> Iterator[str]:
         """Members of a list that are of one class and follow on each other; branches side by side are none."""
         for members in self.lists.values():
-            able = [m for m in members if in_list(m) and self._is_block_like(m) and m in self.order.inputs
+            able = [m for m in members if self._is_block_like(m) and (m in self.order.inputs or self._in_container(m))
                     and sum(p.dim() > 1 for p in self.modules[m].parameters()) > 1]
-            sources = [self.order.inputs.get(m) for m in able]
+            sources = [self.order.inputs.get(m, m) for m in able]
             if len(able) > 1 and len(set(sources)) == len(sources):
                 yield from able
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
+from torch.utils.weak import WeakIdKeyDictionary
 
 from ..runtime.borrow import borrowed, held
 from ..runtime.device import device_of, dtype_of
@@ -31,7 +33,7 @@ class Order(dict[Place, int]):
         self.names = {path: first[id(m)] for path, m in model.named_modules(remove_duplicate=False)}
         self.rows: dict[Place, int] = {}
         self.items: dict[Place, int] = {}  # which of several tensors is meant, where it is not the first
-        self.inputs: dict[str, int] = {}  # identity of the first tensor that a module reads
+        self.inputs: dict[str, int] = {}  # number of the first tensor that a module reads
         self.sums: set[str] = set()  # modules that add two tensors of one shape
 
     def calls(self, path: str) -> int:
@@ -82,21 +84,21 @@ def _run(model: nn.Module, x: Tensor, shape: tuple[int, ...]) -> Order:
     """One pass of x [1, ...], the first of images of `shape`."""
     order = Order(model)
     calls: Counter[str] = Counter()
-    sums = _Sums(order)
+    sums, numbers, number = _Sums(order), WeakIdKeyDictionary(), count()
 
-    def note(path: str, side: str, value: Any) -> Tensor | None:
+    def note(path: str, side: str, value: Any) -> None:
         place = path, side, calls[path]
         order[place] = len(order)
         order.items[place], tensor = _meant(value)
         if tensor is not None:
             order.rows[place] = len(tensor) if tensor.dim() else 0
-        return tensor
 
     def enter(path: str) -> Callable[..., None]:
         def hook(_: nn.Module, args: Any, kwargs: Any) -> None:
             values = (*args, *kwargs.values())
-            if note(path, "in", values) is not None:
-                order.inputs[path] = id(first_tensor(values))
+            if (tensor := first_tensor(values)) is not None:
+                order.inputs[path] = numbers.setdefault(tensor, next(number))
+            note(path, "in", values)
             sums.running.append(path)
 
         return hook
