@@ -58,7 +58,7 @@ def _build(source: str, name: str, size: int | None) -> nn.Module:
 
 
 def settled(model: nn.Module) -> nn.Module:
-    """Norms and scales that an untrained network starts at zero are set to one, so that every branch adds something."""
+    """Scales that an untrained network starts at zero get values, so that every branch adds something."""
     with torch.no_grad():
         for p in model.parameters():
             if p.dim() == 1 and p.numel() > 1 and not p.any():
@@ -84,7 +84,11 @@ def prepared(build: Callable[..., nn.Module]) -> tuple[nn.Module, Tensor]:
         try:
             with torch.no_grad():
                 model(x[:2])
-            return model, x
+                for m in model.modules():  # statistics of these images, or deep networks make all images alike
+                    if isinstance(m, nn.modules.batchnorm._BatchNorm):
+                        m.train().momentum = 1.0
+                model(x)
+            return model.eval(), x
         except Exception:
             continue
     return model, _images(*declared[:2])

@@ -82,7 +82,7 @@ class Moments:
 
     def __init__(self) -> None:
         self.n = 0
-        self.mean = self.squares = self.largest = torch.zeros(0)
+        self.mean = self.squares = self.largest = torch.zeros(0, device="cpu")
 
     def add(self, x: Tensor, axis: int) -> None:
         """Features whose channels lie along an axis; each batch brings its own mean (Chan et al. 1979)."""
@@ -103,7 +103,7 @@ class Moments:
     def add_up(self) -> None:
         """Of all processes."""
         n, parts = self.n, [gather([value[None]]) for value in (self.mean, self.squares, self.largest)]
-        counts = gather([torch.tensor([n], dtype=torch.float64)])
+        counts = gather([torch.tensor([n], dtype=torch.float64, device="cpu")])
         self.n = 0
         for count, mean, squares, largest in zip(counts.tolist(), *parts, strict=True):
             self._join(int(count), mean, squares / count, largest)

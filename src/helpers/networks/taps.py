@@ -27,7 +27,7 @@ from torch import Tensor, nn
 
 from ..runtime.advice import warn
 from .blocks import BlockCall, outer_blocks
-from .trace import Order, Place, first_tensor, trace, uncompiled
+from .trace import Order, Place, tensors, trace, uncompiled
 
 Which = Literal["blocks", "all"]
 
@@ -46,6 +46,7 @@ class Tap:
     path: str
     side: str
     call: int
+    item: int = 0  # which of several tensors
 
 
 def taps(model: nn.Module, which: Which = "blocks", images: Tensor | None = None) -> list[str]:
@@ -74,7 +75,8 @@ def find(model: nn.Module, names: Iterable[str] | None, images: Tensor | None) -
     if wrong := [type(name).__name__ for name in wanted if not isinstance(name, str)]:
         raise TypeError(f"layers are given by name, not as {wrong[0]}: say 'blocks', 'all', or names that taps(model) "
                         "lists, such as 'blocks.0'")
-    found = [Tap(name, *_place(name, places, model, order)) for name in dict.fromkeys(wanted)]
+    found = [Tap(name, *(place := _place(name, places, model, order)), order.items.get(place, 0))
+             for name in dict.fromkeys(wanted)]
     if not found:
         raise ValueError(f"no layers: none were named, or {type(model).__name__} has none that compute something")
     found = _one_row_each(found, order, chosen=names not in (None, "blocks", "all"))
@@ -211,7 +213,7 @@ def tapped(
         def hook(_: nn.Module, args: tuple, kwargs: dict, output: Any = None) -> None:
             if next(call) == tap.call:
                 missed.pop(i)
-                visit(i, _readable((*args, *kwargs.values()) if tap.side == "in" else output, tap.name))
+                visit(i, _readable((*args, *kwargs.values()) if tap.side == "in" else output, tap))
 
         return hook
 
@@ -231,11 +233,15 @@ def tapped(
                          "layers out")
 
 
-def _readable(value: Any, name: str) -> Tensor:
+def _readable(value: Any, tap: Tap) -> Tensor:
     """The tensor that a tap holds, if a measurement can read it."""
-    tensor = first_tensor(value)
-    if tensor is None:
+    name, found = tap.name, tensors(value)
+    if len(found) <= tap.item:
         raise TypeError(f"layer {name!r} gives {type(value).__name__}, not a tensor")
+    tensor = found[tap.item]
+    if tensor.is_quantized:
+        raise ValueError(f"layer {name!r} gives quantised numbers (int8): measure the network before it was quantised, "
+                         "or read a layer after it gives floats again")
     if tensor.is_complex():
         raise ValueError(f"layer {name!r} gives complex numbers, and a measurement would lose their imaginary part: "
                          "read a layer with real numbers, say one that applies torch.view_as_real")

@@ -120,7 +120,7 @@ def _run(model: nn.Module, x: Tensor, shape: tuple[int, ...]) -> Order:
             model(x)
     except torch.OutOfMemoryError:
         raise
-    except RuntimeError as error:
+    except (RuntimeError, AssertionError, IndexError) as error:
         raise ValueError(f"{type(model).__name__} cannot read images of shape {shape} ({error}): pass "
                          "such as it wants, also to taps(model, images=x)") from error
     finally:
@@ -129,22 +129,26 @@ def _run(model: nn.Module, x: Tensor, shape: tuple[int, ...]) -> Order:
     return order
 
 
+def tensors(value: Any) -> list[Tensor]:
+    """The tensors among what a module gives or reads."""
+    return [item for item in (value if isinstance(value, (tuple, list)) else (value,)) if isinstance(item, Tensor)]
+
+
 def first_tensor(value: Any) -> Tensor | None:
-    """The tensor that a module gives, or the first of several; None when there is none."""
-    items = value if isinstance(value, (tuple, list)) else (value,)
-    return next((item for item in items if isinstance(item, Tensor)), None)
+    """The first of them; None when there is none."""
+    return next(iter(tensors(value)), None)
 
 
 def _meant(value: Any) -> tuple[int, Tensor | None]:
     """Of several tensors for one image, which is the first with one row (else the first of all), and that tensor."""
-    items = value if isinstance(value, (tuple, list)) else (value,)
-    tensors = [item for item in items if isinstance(item, Tensor)]
-    which = next((i for i, t in enumerate(tensors) if t.dim() and len(t) == 1), 0)
-    return which, (tensors[which] if tensors else None)
+    found = tensors(value)
+    which = next((i for i, t in enumerate(found) if t.dim() and len(t) == 1), 0)
+    return which, (found[which] if found else None)
 
 
 def _blank(model: nn.Module) -> Tensor:
     """A black image [1, C, H, W] of the size the model declares (convolutions take any)."""
+    model = getattr(model, "module", model)  # of DataParallel
     wanted = channels(model) or next((m.in_channels for m in model.modules() if isinstance(m, nn.Conv2d)), None)
     if wanted is None:
         raise ValueError(f"{type(model).__name__} does not say what it reads: pass examples, taps(model, images=x)")
