@@ -82,7 +82,7 @@ class Moments:
 
     def __init__(self) -> None:
         self.n = self.degrees = 0
-        self.mean = self.squares = self.largest = self.over_images = torch.zeros(0)
+        self.mean = self.squares = self.largest = self.over_images = torch.zeros(0, device="cpu")
 
     def add(self, x: Tensor, axis: int) -> None:
         """A minibatch [n, …] whose channels lie along an axis; it brings its own means (Chan et al. 1979)."""
@@ -106,7 +106,7 @@ class Moments:
 
     def add_up(self) -> None:
         """Of all processes."""
-        counts = gather([torch.tensor([[self.n, self.degrees]], dtype=torch.float64)]).long().tolist()
+        counts = gather([torch.tensor([[self.n, self.degrees]], dtype=torch.float64, device="cpu")]).long().tolist()
         parts = [gather([value[None]]) for value in (self.mean, self.squares, self.largest, self.over_images)]
         self.n = 0
         for (n, degrees), mean, squares, largest, over_images in zip(counts, *parts, strict=True):

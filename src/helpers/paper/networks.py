@@ -99,7 +99,8 @@ def kind(model: nn.Module) -> str:
     """vit (attention between patches), mixer, or cnn."""
     if patch_embed(model) is None:
         return "cnn"
-    return "vit" if hasattr(model, "num_prefix_tokens") else "mixer"
+    attends = hasattr(model, "num_prefix_tokens") or any(hasattr(m, "num_heads") for m in model.modules())
+    return "vit" if attends else "mixer"
 
 
 def read_spec(path: Path | None) -> tuple[dict[str, Network], dict[str, Any]]:
