@@ -18,7 +18,7 @@ import torch
 from helpers import attention_distance, load_images, load_model
 from helpers.explore.base import module_source
 from helpers.explore.packing import script_json
-from helpers.inputs.bundled import CIFAR_CLASSES
+from helpers.inputs.bundled import CIFAR_CLASSES, CIFAR_MEAN
 
 from ..paths import ROOT
 from . import runtime
@@ -29,8 +29,8 @@ SAMPLES = 64  # bundled images in the page
 MEASURED = 256  # bundled images that the average attention distance is taken over
 HERE = Path(__file__).parent
 SHARED = ("readings.js",)  # of the explorers, beside what they all share
-SCRIPTS = ("words.js", "pixels.js", "readings.js", "cka.js", "files.js", "engine.js", "input.js", "crop.js", "panels.js",
-           "maps.js", "tables.js", "studio.js")
+SCRIPTS = ("words.js", "pixels.js", "looks.js", "kinship.js", "engine.js", "input.js", "results.js", "panels.js",
+           "maps.js", "reports.js", "studio.js")
 KOREAN_CLASSES = ("비행기", "자동차", "새", "고양이", "사슴", "개", "개구리", "말", "배", "트럭")
 
 
@@ -76,7 +76,8 @@ def write_networks(folder: Path) -> None:
     images = load_images("cifar10", SAMPLES)
     samples = {"pixels": images.raw.permute(0, 2, 3, 1).numpy().tobytes(), "labels": images.labels.tolist()}
     classes = {"en": CIFAR_CLASSES, "ko": KOREAN_CLASSES}
-    whole = {"networks": about, "samples": samples, "classes": classes, "measured": MEASURED}
+    grey = [round(255 * mean) for mean in CIFAR_MEAN]  # what covers a patch: to the networks it is zero
+    whole = {"networks": about, "samples": samples, "classes": classes, "measured": MEASURED, "grey": grey}
     (folder / "about.js").write_text(data_script("about", whole), encoding="utf-8")
 
 
