@@ -40,6 +40,10 @@ def build_site(root: Path) -> Path:
         shutil.copytree(built, site / language, ignore=shutil.ignore_patterns(*UNUSED))
         for notebook in paths.notebooks(root, language).glob("*.ipynb"):
             shutil.copy(notebook, site / language / "_sources")  # what readers download: as committed, no outputs
+    if (site / LANGUAGES[0] / "studio.html").exists():
+        from .studio.files import write_studio  # loads PyTorch
+
+        write_studio(root, site / "studio")
     write_root_pages(root, site, base_url(settings))
     return site
 

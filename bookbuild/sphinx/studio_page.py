@@ -18,18 +18,18 @@ WORDS = {
     "en": {
         "title": "The studio",
         "start": "Start the studio",
-        "size": "This loads 8 MB once: a program that runs networks (WebAssembly) and two networks. Your images stay "
-                "in this page.",
-        "missing": "The studio's files are not beside this page. They are part of the built site: open the page there, or "
-                   "build it with npm installed (make book).",
+        "size": "This loads about 9 MB once: a program that runs networks (WebAssembly) and two networks. Your images "
+                "stay in this page.",
+        "missing": "The studio's files are not beside this page. They are part of the built site: open the page there, "
+                   "or build it with npm installed (make book).",
         "script": "The studio needs JavaScript.",
     },
     "ko": {
         "title": "스튜디오",
         "start": "스튜디오 시작",
-        "size": "신경망을 실행하는 프로그램(WebAssembly)과 신경망 두 개, 모두 8MB를 한 번 불러온다. 이미지는 이 페이지 밖으로 "
-                "나가지 않는다.",
-        "missing": "스튜디오 파일이 이 페이지 옆에 없다. 빌드한 사이트에 들어 있으니 거기서 열거나, npm을 설치하고 다시 빌드하면 된다"
+        "size": "신경망을 실행하는 프로그램(WebAssembly)과 신경망 두 개, 모두 9MB쯤을 한 번 불러온다. 이미지는 이 페이지 "
+                "밖으로 나가지 않는다.",
+        "missing": "스튜디오 파일이 이 페이지 옆에 없다. 빌드한 사이트에서 열거나, npm을 설치하고 다시 빌드하면 된다"
                    "(make book).",
         "script": "스튜디오는 자바스크립트가 있어야 작동한다.",
     },

@@ -1,7 +1,7 @@
 """The lab's networks as ONNX files that say more than the class: what the studio shows of one image.
 
-inputs      image [n, 3, 32, 32], red, green and blue from 0 to 1; skips [blocks], what each block's skip is multiplied by;
-            positions [1], the same for the position embeddings (ViTs only)
+inputs      image [n, 3, 32, 32], red, green and blue from 0 to 1; skips [blocks], what each block's skip is multiplied
+            by; positions [1], the same for the position embeddings (ViTs only)
 outputs     lens [n, blocks, classes], the class as the head would name it after each block (of a ResNet's last stage)
             features [n, …], the output of every block, one after another; `Export.blocks` has their shapes
             ratios [n, branches, places], ‖z‖ / ‖f(z)‖ as in helpers.norm_ratio
@@ -73,6 +73,7 @@ class _Network:
         mean, std = ([[[value]] for value in config[key]] for key in ("mean", "std"))
         image = self.graph.input("image", ["n", *config["input_size"]])
         self.image = self.op("Div", self.op("Sub", image, mean), std)
+        self.skips = ""  # the input, once it is known how many blocks there are
         self.lens: list[str] = []
         self.features: list[str] = []
         self.shapes: list[list[int]] = []
@@ -103,7 +104,7 @@ class _Network:
         product = self.op("MatMul", x, self.op("Transpose", self.weight(layer.weight.flatten(1)), perm=[1, 0]))
         return self.op("Add", product, self.weight(layer.bias)) if layer.bias is not None else product
 
-    def layer_norm(self, x: str, norm: nn.Module) -> str:
+    def layer_norm(self, x: str, norm: Any) -> str:
         """Over the last axis."""
         if isinstance(norm, nn.Identity):
             return x
@@ -175,13 +176,14 @@ class _Vit(_Network):
 
     def patches(self, embed: Any) -> str:
         """[n, 3, rows, columns] → [n, patches, width]"""
+        layers: Any = embed.proj
         if type(embed) is ConvStem:
             x = self.image
-            for layer in embed.proj:
+            for layer in layers:
                 x = self.group_norm(x, layer) if isinstance(layer, GroupNormAct) else self.convolution(x, layer)
         else:
             _require(type(embed) is PatchEmbed, embed, "patches and the hybrid's stem")
-            x = self.convolution(self.image, embed.proj)
+            x = self.convolution(self.image, layers)
         return self.op("Transpose", self.op("Reshape", x, [0, 0, -1]), perm=[0, 2, 1])
 
     def attention(self, x: str, attn: Any) -> tuple[str, str]:

@@ -73,7 +73,7 @@ def write_networks(folder: Path) -> None:
     for key, facts, file in exported_networks():
         (folder / f"{key}.js").write_text(data_script(key, base64.b64encode(file).decode()), encoding="utf-8")
         about[key] = facts | {"bytes": (folder / f"{key}.js").stat().st_size}
-    images = load_images("cifar10", SAMPLES)
+    images: Any = load_images("cifar10", SAMPLES)
     samples = {"pixels": images.raw.permute(0, 2, 3, 1).numpy().tobytes(), "labels": images.labels.tolist()}
     classes = {"en": CIFAR_CLASSES, "ko": KOREAN_CLASSES}
     grey = [round(255 * mean) for mean in CIFAR_MEAN]  # what covers a patch: to the networks it is zero

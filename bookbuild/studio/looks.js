@@ -1,6 +1,6 @@
 // What a network's answer about one image says: classes, attention, distances.
 
-/** @param {ArrayLike<number>} logits */
+/** @param {Float32Array} logits */
 function softmax(logits) {
   const most = Math.max(...logits), parts = Array.from(logits, value => Math.exp(value - most)), sum = parts.reduce((a, b) => a + b, 0);
   return parts.map(part => part / sum);

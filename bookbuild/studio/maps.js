@@ -104,7 +104,7 @@ function drawReach(g, now, width) {
       drawDot(g, spot, py(here), 3, [], style);
     }));
   });
-  const keys = [[t.here, { style: ink.text, marker: "circle" }], [t.usual(measured), { style: ink.muted, marker: "ring" }], [t.even, { style: ink.text, dash: [5, 5] }]];
+  const keys = /** @type {[string, Look][]} */ ([[t.here, { style: ink.text, marker: "circle" }], [t.usual(measured), { style: ink.muted, marker: "ring" }], [t.even, { style: ink.text, dash: [5, 5] }]]);
   drawKeys(g, ink, keys, 0, 38, width);
   write(g, ink.muted, t.distance, 0, REACH_HEIGHT - 6);
 }

@@ -9,10 +9,12 @@ const SHOWN_SAMPLES = 32, MOST_OWN = 16;
 /** @param {string} key @param {(text: string) => boolean} fine @returns {Control} */
 const remembered = (key, fine) => ({ key, accept: text => fine(text) ? text : undefined });
 
+/** @param {Record<string, any>} t @param {View} view @param {any} studio @returns {Control[]} */
 function studioControls(t, view, { about, pictures }) {
   const networks = Object.keys(about.networks).map(key => /** @type {Option} */ ([key, networkLabel(t, key)])), is = (...views) => () => views.includes(view.get("view"));
   const blocksOf = side => about.networks[view.get(side)].blocks.length, most = () => Math.max(blocksOf("a"), blocksOf("b"));
   const range = (low, high, step = 1) => Array.from({ length: Math.round((high - low) / step) + 1 }, (_, i) => low + i * step);
+  /** @type {(key: string, label: string, values: Listed<number>, text?: (value: any) => string, when?: () => boolean) => Control} */
   const number = (key, label, values, text = String, when = () => true) => slider({ key, label, values, text, when });
   return [
     choice({ key: "a", label: t.first, options: networks }),
@@ -41,7 +43,7 @@ function studioControls(t, view, { about, pictures }) {
 /** @param {Record<string, any>} t @param {string} key such as "vit_cls-untrained" */
 const networkLabel = (t, key) => t.network(t.names[key.split("-")[0]], !key.endsWith("-untrained"));
 
-/** The state of the studio with everything that is computed for it. @param {View} view */
+/** The state of the studio with everything that is computed for it. @param {View} view @param {any} studio */
 function studioState(view, { about, pictures, tray, store, jobs }) {
   const { t, ink } = view, percent = percentIn(view.lang), readers = new WeakMap(), kinships = new Map();
   const reader = (answer, net, cut) => {
@@ -88,7 +90,7 @@ function studioState(view, { about, pictures, tray, store, jobs }) {
   };
 }
 
-/** @param {Record<string, any>} studio */
+/** @param {any} studio */
 const studioExplorer = studio => defineExplorer({
   name: "studio",
   strings: WORDS_OF_STUDIO,
@@ -125,16 +127,16 @@ const studioExplorer = studio => defineExplorer({
   },
 });
 
-/** The controls that change something stand together and can be folded away. */
+/** The controls that change something stand together below the pictures, in sight while those are (see studio.css). */
 function arrange(root, t, view, controls) {
   const standing = [...root.querySelectorAll(".ex-controls > .ex-control")], keys = controls.filter(({ build }) => build).map(({ key }) => key);
   const undo = make("button", { type: "button" }, t.undo), box = make("div", { className: "ex-controls" });
-  const changes = make("details", { className: "st-changes", open: true }, make("summary", {}, t.changes), box, make("div", { className: "ex-actions" }, undo));
+  const changes = make("details", { className: "st-changes", open: innerWidth > 600 }, make("summary", {}, t.changes), box, make("div", { className: "ex-actions" }, undo));
   standing.forEach((element, i) => {
     if (CHANGES.includes(keys[i])) box.append(element);
     if (keys[i] === "view") element.classList.add("st-views");
   });
-  root.querySelector(".ex-controls").after(changes);
+  root.querySelector(".ex-panels").after(changes);
   undo.addEventListener("click", () => view.set(UNCHANGED));
 }
 
@@ -160,9 +162,9 @@ function showStudio(place, about, engine, t, lang) {
   const picture = (pixels, key, name) => ({ pixels, key, name, canvas: imageCanvas(pixels) });
   const samples = about.samples.labels.map((label, i) => picture(new Uint8ClampedArray(bytes.slice(i * size, (i + 1) * size)), `sample ${i}`, t.image(i, about.classes[lang][label])));
   about.more = samples.slice(SHOWN_SAMPLES);
-  const studio = /** @type {Record<string, any>} */ ({ about, engine, pictures: samples.slice(0, SHOWN_SAMPLES), tray: [], redraw: () => {} });
+  const studio = /** @type {any} */ ({ about, engine, pictures: samples.slice(0, SHOWN_SAMPLES), tray: [], redraw: () => {} });
   studio.store = resultStore(() => studio.redraw());
-  studio.jobs = jobsOf(/** @type {any} */ (studio));
+  studio.jobs = jobsOf(studio);
   let own = 0;
   const inTray = make("span", { className: "ex-status", role: "status" }), put = make("button", { type: "button" }, t.toTray), empty = make("button", { type: "button" }, t.emptyTray);
   const showTray = () => { inTray.textContent = studio.tray.length ? t.inTray(studio.tray.length) : ""; empty.hidden = !studio.tray.length; studio.redraw(); };
