@@ -28,6 +28,7 @@ MIME = "application/vnd.vit-cnn-book.claim+json"
 LIST_MIME = "application/vnd.vit-cnn-book.claims+json"
 Values = Mapping[str, Any]
 Judge = Callable[[str], Values]
+_reported: dict[str, dict[str, Any]] = {}  # claim id → what this kernel has reported of it
 _reported_by: dict[str, str] = {}  # claim id → id of the notebook cell that reported it in this kernel
 
 
@@ -70,7 +71,7 @@ class Outline:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         record = {"kind": self.kind, "ids": list(self.ids)}
-        shown = {"text/plain": ", ".join(self.ids)} if in_build() else cards().rendered_list(record)
+        shown = {"text/plain": ", ".join(self.ids)} if in_build() else cards().rendered_list(record, _reported)
         return {LIST_MIME: record} | shown
 
     def __repr__(self) -> str:
@@ -84,6 +85,13 @@ class Overview(Outline):
     kind = "overview"
 
 
+@dataclass(frozen=True, repr=False)
+class Forest(Outline):
+    """A chapter's claims in one picture: in a kernel those reported so far, on a page of the book all."""
+
+    kind = "forest"
+
+
 def outline(chapters: str | list[str]) -> Outline:
     """The claims of one chapter ("18") or several, in order, in both languages."""
     return Outline(of_chapters(chapters))
@@ -92,6 +100,11 @@ def outline(chapters: str | list[str]) -> Outline:
 def overview(chapters: str | list[str]) -> Overview:
     """The claims of chapters at a glance; a page of the book shows the verdicts that its build has measured."""
     return Overview(of_chapters(chapters))
+
+
+def forest(chapters: str | list[str]) -> Forest:
+    """The claims of a chapter ("18") in one picture: the number that stands for each, and where it would hold."""
+    return Forest(of_chapters(chapters))
 
 
 def report(id: str, judge: Judge | Values, *, trained: Sequence[str] = ("trained",),
@@ -117,6 +130,7 @@ def report(id: str, judge: Judge | Values, *, trained: Sequence[str] = ("trained
     if problem := _problem(entry, record):
         raise ValueError(f"claim {id}: {problem}")
     _refuse_second_cell(id)
+    _reported[id] = record
     return Report(record)
 
 
