@@ -17,24 +17,33 @@ from helpers.claims.amendments import HERE
 from .claims_ledger import records
 
 
-class ExampleNode(nodes.General, nodes.Element):
-    """Stands where a claim will be judged, until every notebook has been read."""
+class WaitingNode(nodes.General, nodes.Element):
+    """Stands where something judged will be, until every notebook has been read."""
 
 
-class ClaimExample(SphinxDirective):
-    """```{claim-example} R33```"""
+class Waiting(SphinxDirective):
+    """Leaves a place, and remembers the page."""
+
+    def run(self) -> list[nodes.Node]:
+        """A claim's id, or none for all claims."""
+        env: Any = self.env
+        for id in self.arguments:
+            try:
+                entries.claim(id)
+            except ValueError as error:
+                raise self.error(str(error)) from error
+        env.book_policy_pages = {*getattr(env, "book_policy_pages", ()), env.docname}
+        return [WaitingNode(claims=list(self.arguments))]
+
+
+class ClaimExample(Waiting):
+    """```{claim-example} R33``` : one claim judged step by step."""
 
     required_arguments = 1
 
-    def run(self) -> list[nodes.Node]:
-        """Leave a place for it, and remember the page."""
-        env: Any = self.env
-        try:
-            entries.claim(self.arguments[0])
-        except ValueError as error:
-            raise self.error(str(error)) from error
-        env.book_policy_pages = {*getattr(env, "book_policy_pages", ()), env.docname}
-        return [ExampleNode(claim=self.arguments[0])]
+
+class AfterHolm(Waiting):
+    """```{claims-after-holm}``` : verdicts that do not survive the correction within their chapter."""
 
 
 class Amendments(SphinxDirective):
@@ -53,17 +62,20 @@ def write_again(app: Sphinx, env: BuildEnvironment) -> list[str]:
 
 
 def fill(app: Sphinx, doctree: nodes.Element, docname: str) -> None:
-    """Put the example where the directive stood."""
-    for node in list(doctree.findall(ExampleNode)):
-        by_id = {record["id"]: record for record in records(app.env)}
-        html = policy.example_html(node["claim"], by_id.get(node["claim"]), str(app.config.language))
+    """Put what was judged where a directive stood."""
+    found, lang = records(app.env), str(app.config.language)
+    by_id = {record["id"]: record for record in found}
+    for node in list(doctree.findall(WaitingNode)):
+        shown = [policy.example_html(id, by_id.get(id), lang) for id in node["claims"]]
+        html = "".join(shown) or policy.holm_html(found, lang)
         node.replace_self(nodes.raw("", html, format="html"))
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
     """Connect."""
-    app.add_node(ExampleNode)
+    app.add_node(WaitingNode)
     app.add_directive("claim-example", ClaimExample)
+    app.add_directive("claims-after-holm", AfterHolm)
     app.add_directive("claims-amendments", Amendments)
     app.connect("env-updated", write_again)
     app.connect("doctree-resolved", fill)

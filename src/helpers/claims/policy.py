@@ -9,6 +9,7 @@ from ..networks.states import called_state
 from . import rules
 from .amendments import amendments
 from .entries import Entry, claim, rule_of
+from .holm import holm
 from .numerals import number_text
 from .render import MARKS, value_text
 from .render import WORDS as CLAIM_WORDS
@@ -16,10 +17,12 @@ from .render import WORDS as CLAIM_WORDS
 WORDS = {
     "en": {"network": "Network", "control": "Control", "verdict": "Verdict", "date": "Date", "claim": "Claim",
            "changed": "What changed", "why": "Why", "kind": "Kind", "rule": "Rule", "together": "Together",
+           "all last": "All {} such verdicts survive.", "some": "Of {} such verdicts these do not survive: {}.",
            "unmeasured": "Chapter {} has not been run in this build.", "one run": "one run",
            "learned": "learned", "architecture": "architecture", "arithmetic": "arithmetic"},
     "ko": {"network": "신경망", "control": "대조군", "verdict": "판정", "date": "날짜", "claim": "주장",
            "changed": "바꾼 것", "why": "까닭", "kind": "종류", "rule": "기준", "together": "합치면",
+           "all last": "그런 판정 {}개가 모두 남는다.", "some": "그런 판정 {}개 가운데 남지 않는 것: {}.",
            "unmeasured": "이번 빌드에서는 {}장을 실행하지 않았다.", "one run": "한 번의 학습",
            "learned": "학습", "architecture": "구조", "arithmetic": "계산"},
 }  # fmt: skip
@@ -68,6 +71,14 @@ def _outcome(record: dict[str, Any], lang: str) -> str:
     few = [f"{words['one run']} ({number_text(record['runs'])})"] if record["one_run"] else []
     outcome = " · ".join([verdict_html(record["verdict"], lang), *by, *few])
     return f"<strong>{words['together']}</strong>: {outcome}"
+
+
+def holm_html(records: list[dict[str, Any]], lang: str) -> str:
+    """Which verdicts on learned effects do not survive the correction for their number within a chapter."""
+    found, words = holm(records), WORDS[lang]
+    gone = [f'<a href="{claim(id)["chapter"]}.html#claim-{id}">{id}</a>' for id, lasts in found.items() if not lasts]
+    said = words["some"].format(len(found), ", ".join(gone)) if gone else words["all last"].format(len(found))
+    return f"<p>{said}</p>"
 
 
 def amendments_html(lang: str) -> str:
