@@ -1,8 +1,8 @@
 """What is seen of a report: cards, outlines, maps and forests, by the claims' present words and rules.
 
 CSS classes (book/_static/claims.css): .claim (a card, with .claim- and its verdict), .claim-text (its text in one
-language), .claim-title, .claim-rule, .claim-answer, .claim-outcome, .claim-kind, .claim-more, .claim-facts, .claim-note,
-.claim-source, .claim-outline (a list); .verdict with .verdict- and the verdict, wherever the mark and the word stand.
+language), .claim-title, .claim-rule, .claim-answer, .claim-outcome, .claim-kind, .claim-more, .claim-facts,
+.claim-note, .claim-source, .claim-outline (a list); .verdict with .verdict- and the verdict, wherever mark and word stand.
 """
 
 from __future__ import annotations
