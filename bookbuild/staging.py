@@ -14,7 +14,7 @@ from helpers.claims import cards
 from helpers.claims.reports import LIST_MIME, MIME
 from helpers.paper.stored import evidence
 
-from . import paths
+from . import paths, svg
 from .execute import code_of
 from .paths import ROOT, BuildError
 
@@ -90,4 +90,19 @@ def with_outputs(path: Path, executed: nbformat.NotebookNode) -> nbformat.Notebo
     mine, theirs = ([cell for cell in nb.cells if cell.cell_type == "code"] for nb in (notebook, executed))
     for cell, source in zip(mine, theirs, strict=True):
         cell.outputs, cell.execution_count = copy.deepcopy(source.outputs), source.execution_count
+        for number, output in enumerate(cell.outputs):
+            _draw_on_page(output, f"plot-{cell.id[:2]}-{cell.id.rsplit('-', 1)[-1]}-{number}", described(cell))
     return notebook
+
+
+def _draw_on_page(output: nbformat.NotebookNode, name: str, text: str) -> None:
+    """A figure becomes part of its page, where it follows the theme."""
+    data = output.get("data", {})
+    if drawing := data.pop("image/svg+xml", None):
+        data.pop("image/png", None)
+        data["text/html"] = svg.figure(drawing, name, text)
+
+
+def described(cell: nbformat.NotebookNode) -> str:
+    """The alternative text of a cell's figure."""
+    return str(cell.metadata.get("mystnb", {}).get("image", {}).get("alt", ""))
