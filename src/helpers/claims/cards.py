@@ -13,7 +13,7 @@ from typing import Any
 
 from .charts import dot_text, panel_html
 from .entries import LANGUAGES, Entry, claim
-from .forest import forest_html
+from .forest_plot import forest_html
 from .numerals import number_text
 from .render import MARKS, WORDS, card_text, condition, facts, meaning, source_text
 from .reports import completed
