@@ -42,6 +42,10 @@ def build_site(root: Path) -> Path:
         for notebook in paths.notebooks(root, language).glob("*.ipynb"):
             shutil.copy(notebook, site / language / "_sources")  # what readers download: as committed, no outputs
         join_stylesheets(site / language)
+    if (site / LANGUAGES[0] / "studio.html").exists():
+        from .studio.files import write_studio  # loads PyTorch
+
+        write_studio(root, site / "studio")
     write_root_pages(root, site, base_url(settings))
     return site
 

@@ -12,11 +12,11 @@ import nbformat
 
 from helpers.claims import cards
 from helpers.claims.reports import LIST_MIME, MIME
-from helpers.paper.stored import evidence
+from helpers.paper.stored import RESULTS, evidence
 
 from . import paths, svg
 from .execute import code_of
-from .paths import ROOT, BuildError
+from .paths import BuildError
 
 
 def stage(root: Path, language: str, folder: Path, only: str | None = None) -> None:
@@ -57,7 +57,7 @@ def read_executed(root: Path, name: str) -> nbformat.NotebookNode:
     if not path.exists():
         raise BuildError(f"{name} has not been executed: make book")
     notebook = nbformat.read(path, as_version=4)
-    full_size = evidence(ROOT / "results")
+    full_size = evidence(RESULTS)
     reported = {data[MIME]["id"]: data[MIME] for data in _data(notebook) if MIME in data}
     for number, cell in enumerate(notebook.cells, 1):
         try:

@@ -14,9 +14,8 @@ from sphinx.util.typing import ExtensionMetadata
 
 from helpers.claims import ledger as claims
 from helpers.claims import ledger_files
-from helpers.paper.stored import evidence
+from helpers.paper.stored import RESULTS, evidence
 
-from ..paths import ROOT
 from .preview import executed_copy
 
 Record = dict[str, Any]
@@ -61,7 +60,7 @@ def forget(app: Sphinx, env: BuildEnvironment, docname: str) -> None:
 
 def records(env: BuildEnvironment) -> list[Record]:
     """What all notebooks report, in their order, with what results/ says at full size."""
-    full_size = evidence(ROOT / "results")
+    full_size = evidence(RESULTS)
     return [record | {"full_size": full_size.get(record["id"], [])}
             for _, found in sorted(getattr(env, "book_claims", {}).items()) for record in found]
 

@@ -12,12 +12,12 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-RESULTS = Path(__file__).parents[1] / "results"
+from .stored import RESULTS
+
 RUN = "trio"  # two supervised ViTs and a ResNet on 800 photos
 CALLED = {"vit_ti16": "ViT-Ti, 21k", "deit_ti16": "DeiT-Ti, 1k", "resnet50_v1": "ResNet-50"}
 

@@ -28,6 +28,7 @@ from .choice import FEWEST, Choice
 from .measures import ANY, MEASURES, PROBE_IMAGES, Found
 from .networks import Network, find_networks, read_spec
 from .results import as_json, made_with, write
+from .stored import RESULTS
 
 SETTINGS: dict[str, Any] = {
     "images": {name: measure.images for name, measure in MEASURES.items() if measure.images},
@@ -259,7 +260,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("images", type=Path, help="folder of photos; sub-folders, or leading numbers, are classes")
     parser.add_argument("--spec", type=Path, help="YAML with networks of your own and settings")
     parser.add_argument("--name", help="of the folder below results/")  # --run would be torchrun's
-    parser.add_argument("--results", type=Path, default=Path("results"))
+    parser.add_argument("--results", type=Path, default=RESULTS)
     given = parser.parse_args(arguments)
     try:
         with sharded():

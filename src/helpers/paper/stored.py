@@ -16,6 +16,7 @@ from ..claims.intervals import Interval
 from ..claims.verdicts import FullSize, at_full_size
 
 Result = dict[str, Any]
+RESULTS = Path(__file__).parents[1] / "results"  # in the package: a notebook opened alone has it too
 
 
 @dataclass(frozen=True)
