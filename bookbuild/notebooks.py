@@ -14,7 +14,7 @@ from urllib.parse import quote
 import nbformat
 import yaml
 
-from . import figures, glossary, parity
+from . import figures, folding, glossary, parity
 from .contents import chapter_map, toc_text
 from .source import OTHER, Block, Source, SourceError, read_source
 
@@ -85,6 +85,10 @@ def cell(block: Block, lang: str, id_: str) -> nbformat.NotebookNode:
     if alt := block.metadata[lang].get("alt"):
         image = {**metadata.get("mystnb", {}).get("image", {}), "alt": alt[lang]}
         metadata["mystnb"] = {**metadata.get("mystnb", {}), "image": image}
+    if block.kind == "code" and (folded := folding.label(block.text[lang], metadata.get("tags", []), lang)):
+        prompts = dict.fromkeys(("code_prompt_show", "code_prompt_hide"), folded)
+        metadata = {**metadata, "tags": [*metadata.get("tags", []), "hide-input"]}
+        metadata["mystnb"] = {**metadata.get("mystnb", {}), **prompts}
     new = nbformat.v4.new_code_cell if block.kind == "code" else nbformat.v4.new_markdown_cell
     return new(block.text[lang], metadata=metadata, id=id_)
 
