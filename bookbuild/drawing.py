@@ -4,7 +4,6 @@ It is loaded by path before the first cell; readers who run a notebook get the p
 text and nothing is painted behind it; what would be large (cells, clouds of dots) is a picture inside.
 """
 
-
 from __future__ import annotations
 
 import io

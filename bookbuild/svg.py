@@ -17,6 +17,7 @@ LEGIBLE = 9.0  # CSS pixels: no text becomes smaller, rather the figure scrolls
 # What stands for a colour of the page or of its theme; book.css has the values for light and dark pages.
 THEME = {
     "#000000": "currentColor", "#262626": "currentColor", "#fefefe": "var(--plot-paper)",
+    "#666666": "var(--pst-color-text-muted)",
     "#0072b2": "var(--plot-0)", "#c8501e": "var(--plot-1)", "#00785a": "var(--plot-2)", "#a3417a": "var(--plot-3)",
     "#7d5f00": "var(--plot-4)", "#5b6270": "var(--plot-5)",
 }
