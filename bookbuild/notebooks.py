@@ -139,14 +139,16 @@ def generate(root: Path) -> dict[Path, str]:
     if problems := toc_problems(contents, sources):
         raise SourceError("\n".join(problems))
     entries, papers = glossary.load(root), figures.load(root)
+    chapters = {name: source for name, source in sources.items() if source.suffix == ".ipynb"}
+    places = glossary.first_chapters(entries, {name: source.prose("ko") for name, source in chapters.items()})
     files = {root / "_toc.yml": toc_text(contents, sources, "en", "notebooks/en/")}
     for lang in OTHER:
         folder = root / "notebooks" / lang
         markers = {
             "chapters:map": chapter_map(contents, sources, lang),
             **{f"coverage:{paper}": figures.table(rows, sources, lang) for paper, rows in papers.items()},
-            "glossary:en-ko": glossary.table(entries, "en-ko", lang),
-            "glossary:ko-en": glossary.table(entries, "ko-en", lang),
+            "glossary:en-ko": glossary.table(entries, "en-ko", lang, places),
+            "glossary:ko-en": glossary.table(entries, "ko-en", lang, places),
         }
         files[folder / "_toc.yml"] = toc_text(contents, sources, lang)
         for name, source in sources.items():

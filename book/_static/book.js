@@ -104,6 +104,15 @@
     boxes.forEach((box) => observer.observe(box));
   }
 
+  /* ---- Terms with a meaning: Escape takes it away, leaving and coming back brings it again ------------ */
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    for (const term of document.querySelectorAll("dfn.term:is(:hover, :focus)")) {
+      term.classList.add("quiet");
+      for (const left of ["pointerleave", "blur"]) term.addEventListener(left, () => term.classList.remove("quiet"), { once: true });
+    }
+  });
+
   /* ---- On paper nothing can be opened, and dark pages would waste ink --------------------------------- */
   window.addEventListener("beforeprint", () => {
     const closed = [...document.querySelectorAll("article details:not([open])")], { theme } = document.documentElement.dataset;
