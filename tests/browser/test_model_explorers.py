@@ -354,7 +354,7 @@ def test_positions_follow_network_and_place(plain, measured, lang, size):
 
 NAMES = ["attention", "field", "token", "posembed"]
 CHANGED = {
-    "attention": "attention.view=rollout&attention.image=1&attention.layer=4&attention.head=mean&attention.query=0",
+    "attention": "attention.image=1&attention.layer=4&attention.head=mean&attention.view=rollout&attention.query=0",
     "field": "field.left=%3Cb%3EResNet%3C%2Fb%3E&field.right=ViT&field.skip=before&field.depth=1",
     "token": "token.view=probe&token.depth=0.5&token.token=17",
     "posembed": "posembed.model=untrained&posembed.position=9",

@@ -161,16 +161,13 @@ const explorer = defineExplorer({
     /** @type {() => Option[]} */
     const heads = () => [["mean", t.mean], ...upTo(model().distance[0].length).map(head => /** @type {Option} */ ([head, String(head)]))];
     return [
-      choice({ key: "network", label: t.network, options: keys.map(key => [key, view.say(models[key].name)]), when: () => keys.length > 1,
-        more: key => ({ query: sameQuery(view.get("query"), model(), models[key]) }) }),
+      ...(keys.length > 1 ? [choice({ key: "network", label: t.network, options: keys.map(key => [key, view.say(models[key].name)]),
+        more: key => ({ query: sameQuery(view.get("query"), model(), models[key]) }) })] : []),
       choice({ key: "image", label: t.image, options: () => model().images.map(({ name }, i) => [i, view.say(name)]) }),
       slider({ key: "layer", label: t.layer, values: () => upTo(model().distance.length) }),
       choice({ key: "head", label: t.head, options: heads, when: () => view.get("view") === "query" }),
       tabs({ key: "view", label: t.view, options: [["query", t.query], ["rollout", t.rollout]] }),
-      ...(twins ? [{
-        ...tabs({ key: "beside", label: t.beside, options: [["untrained", t.untrained], ["map", t.map]], when: () => model().twin }),
-        fit: beside => model().twin ? beside : "map",
-      }] : []),
+      ...(twins ? [tabs({ key: "beside", label: t.beside, options: [["untrained", t.untrained], ["map", t.map]], when: () => Boolean(model().twin) })] : []),
       picked({ key: "query", count: () => model().prefix + model().grid[0] * model().grid[1] }),
     ];
   },
