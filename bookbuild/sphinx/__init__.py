@@ -5,7 +5,8 @@ from __future__ import annotations
 from sphinx.application import Sphinx
 from sphinx.util.typing import ExtensionMetadata
 
-PARTS = ("bilingual", "korean_search", "preview", "claims_ledger", "full_size", "explorer_parts", "api_page")
+PARTS = ("bilingual", "korean_search", "preview", "claims_ledger", "full_size", "explorer_parts", "studio_page",
+         "api_page", "light_pages")
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:

@@ -10,10 +10,9 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.typing import ExtensionMetadata
 
-from ..paths import ROOT
-from .claims_ledger import records
+from helpers.paper.stored import RESULTS
 
-RESULTS = ROOT / "results"
+from .claims_ledger import records
 
 
 class FullSizeNode(nodes.General, nodes.Element):

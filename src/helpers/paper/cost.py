@@ -17,6 +17,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from ..networks.taps import find, tapped
 from ..networks.zoo import PAPER
 from .results import write
+from .stored import RESULTS
 
 COUNTED = ("vit_b16", "vit_l16", "vit_h14", "resnet50_bit", "resnet152_bit")
 PAIRS = (("vit_b16", "resnet50_bit"), ("vit_l16", "resnet50_bit"), ("vit_h14", "resnet50_bit"),
@@ -62,7 +63,7 @@ def hours(counts: list[dict[str, int]], device: Device) -> float:
     return images * (operations / (EFFICIENCY * device.flops) + moved / device.bandwidth) / 3600
 
 
-def main(folder: Path = Path("results")) -> None:
+def main(folder: Path = RESULTS) -> None:
     """Count and write."""
     write(folder / "cost.json", {name: count(name) for name in COUNTED})
 

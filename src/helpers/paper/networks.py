@@ -6,13 +6,15 @@
         options: {img_size: 224, num_classes: 0}   # for timm.create_model
         set: {layer2.0.conv1.stride: [2, 2]}       # attributes to set afterwards
         prepare: {crop_pct: 0.875}                 # where its images are prepared otherwise than timm says
-        weights: my_vit.safetensors                # beside this file; without it timm's own are fetched
+        weights: my_vit.safetensors                # beside this file, or in the folder BOOK_WEIGHTS names; without
+                                                   # it timm's own are fetched
         note: {en: What these weights are., ko: 이 가중치의 정체.}
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -97,7 +99,8 @@ def kind(model: nn.Module) -> str:
     """vit (attention between patches), mixer, or cnn."""
     if patch_embed(model) is None:
         return "cnn"
-    return "vit" if hasattr(model, "num_prefix_tokens") else "mixer"
+    attends = hasattr(model, "num_prefix_tokens") or any(hasattr(m, "num_heads") for m in model.modules())
+    return "vit" if attends else "mixer"
 
 
 def read_spec(path: Path | None) -> tuple[dict[str, Network], dict[str, Any]]:
@@ -123,9 +126,12 @@ def _network(name: str, facts: dict[str, Any], path: Path) -> Network:
     note = facts.get("note")
     if note is not None and set(note) != set(LANGUAGES):
         raise ValueError(f"{path.name}: the note of {name} must be {{en: …, ko: …}}")
-    weights = path.parent / facts["weights"] if "weights" in facts else None
-    if weights is not None and not weights.is_file():
-        raise ValueError(f"{path.name}: the weights of {name} are not there: {weights}")
+    places = [path.parent, Path(os.environ.get("BOOK_WEIGHTS", path.parent))]
+    files = [place / facts["weights"] for place in places] if "weights" in facts else []
+    weights = next((file for file in files if file.is_file()), None)
+    if files and weights is None:
+        raise ValueError(f"{path.name}: the weights of {name} are not there: {files[0]}; put them beside that file, or "
+                         "say in BOOK_WEIGHTS which folder has them")
     given = {key: facts[key] for key in ("options", "set", "prepare") if key in facts}
     return Network(name, facts["architecture"], weights=weights, note=note, **given)
 

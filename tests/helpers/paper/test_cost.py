@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 from helpers.paper import cost
+from helpers.paper.stored import RESULTS
 from paper_toys import read
 
 ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_counts_on_file_are_those_of_the_networks():
-    on_file = read(ROOT / "results" / "cost.json")
+    on_file = read(RESULTS / "cost.json")
     assert set(on_file) == set(cost.COUNTED)
     counted = cost.count("resnet50_bit")
     assert counted == on_file["resnet50_bit"]
