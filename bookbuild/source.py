@@ -16,7 +16,7 @@ from jupytext.myst import get_parser, myst_to_notebook
 from nbformat import NotebookNode
 
 OTHER = {"en": "ko", "ko": "en"}
-MAX_CELLS, MAX_CODE_LINES, MAX_LINE = 35, 250, 88  # a line of code on a page that is 1280 pixels wide
+MAX_CELLS, MAX_CODE_LINES, MAX_LINE = 40, 250, 88  # a line of code on a page that is 1280 pixels wide
 KNOWN_METADATA = {"markdown": {"lang", "tags"}, "code": {"alt", "tags", "mystnb"}}
 CODE = re.compile(r"^( *)(`{3,}|~{3,})(?! *\{).*?^\1\2|(?<!\})`[^`\n]+`", re.MULTILINE | re.DOTALL)
 SITE_ONLY = re.compile(  # directives, roles, targets and footnotes: a notebook would show them raw
