@@ -126,6 +126,8 @@ def receptive_field(model: nn.Module, images: ImageSource, layers: Sequence[str]
 
     def begin(x: Tensor) -> _Gradients:
         wanted = find(model, _before_skip(model, layers, x) if before_skip else layers, x)
+        if layers in (None, "blocks", "all"):
+            wanted = _with_positions(model, x[:1], wanted)
         return _Gradients(wanted, torch.zeros(len(wanted), *x.shape[-2:], dtype=torch.float64, device="cpu"))
 
     def visit(state: _Gradients, batch: Tensor) -> None:
@@ -184,6 +186,28 @@ def _before_skip(model: nn.Module, layers: Sequence[str] | str | None, x: Tensor
         if name not in entering:
             raise ValueError(f"{name!r} is not a residual sum; sums are {', '.join(list(entering)[:4])}, …")
     return [entering[name] for name in names]
+
+
+def _with_positions(model: nn.Module, x: Tensor, wanted: list[Tap]) -> list[Tap]:
+    """Of layers that nobody chose, those that have positions in the image: a classifier at the end has none."""
+    found: dict[int, ValueError | None] = {}
+
+    def visit(i: int, features: Tensor) -> None:
+        try:
+            feature_map(features, model, x, wanted[i].name)
+            found[i] = None
+        except ValueError as error:
+            found[i] = error
+
+    with tapped(model, wanted, visit):
+        model(x.clone())
+    errors = [error for error in found.values() if error is not None]
+    if len(errors) == len(found):
+        raise errors[0]
+    if errors:
+        names = [tap.name for i, tap in enumerate(wanted) if found[i] is not None]
+        warn(f"left out, since they have no positions in the image: {', '.join(names)}")
+    return [tap for i, tap in enumerate(wanted) if found[i] is None]
 
 
 def _centres(model: nn.Module, x: Tensor, wanted: list[Tap]) -> list[tuple[tuple[int, int], Tensor]]:
