@@ -88,7 +88,7 @@ node_modules/.package-lock.json: package-lock.json
 	@npm ci --silent
 	@touch $@
 
-lighthouse: setup browser ## measure the built site with Lighthouse (npm)
+lighthouse: setup browser ## measure the built site as a phone gets it, with Lighthouse (npm); fails below the promise
 	@$(PY) -m bookbuild lighthouse
 
 claims: setup ## print the claims ledger of the last make book as text

@@ -4,12 +4,13 @@ import js from "@eslint/js";
 import globals from "globals";
 
 const FOLDER = "src/helpers/explore", STUDIO = "bookbuild/studio";
+const PAGE = ["book", "guess", "ledger"].map(name => `book/_static/${name}.js`);
 // base.py joins scripts into one module: only an explorer's last script exports, the others define names for it.
 const exports = name => readFileSync(`${import.meta.dirname}/${FOLDER}/${name}`, "utf8").includes("\nexport default ");
 const shared = readdirSync(`${import.meta.dirname}/${FOLDER}`).filter(name => name.endsWith(".js") && !exports(name));
 
 export default [
-  { ignores: ["**/*", "!src/", "!src/helpers/", `!${FOLDER}/`, `!${FOLDER}/*.js`, "!bookbuild/", `!${STUDIO}/`, `!${STUDIO}/*.js`, "!book/", "!book/_static/", "!book/_static/book.js", "!eslint.config.js"] },
+  { ignores: ["**/*", "!src/", "!src/helpers/", `!${FOLDER}/`, `!${FOLDER}/*.js`, "!bookbuild/", `!${STUDIO}/`, `!${STUDIO}/*.js`, "!book/", "!book/_static/", ...PAGE.map(path => `!${path}`), "!eslint.config.js"] },
   js.configs.recommended,
   {
     languageOptions: { ecmaVersion: 2022, globals: globals.browser },
@@ -24,5 +25,5 @@ export default [
       semi: "error",
     },
   },
-  { files: [...shared.map(name => `${FOLDER}/${name}`), `${STUDIO}/*.js`, "book/_static/book.js"], languageOptions: { sourceType: "script" } },
+  { files: [...shared.map(name => `${FOLDER}/${name}`), `${STUDIO}/*.js`, ...PAGE], languageOptions: { sourceType: "script" } },
 ];

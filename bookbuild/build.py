@@ -23,8 +23,9 @@ from .notebooks import write_chapter
 from .paths import LANGUAGES, ROOT, BuildError
 from .source import SourceError
 from .staging import stage, write_if_changed
+from .stylesheets import join_stylesheets
 
-UNUSED = (".buildinfo", "objects.inv", "locales", "*.map", "*.ttf", "all.min.js*")  # what themes ship and no page loads
+UNUSED = (".buildinfo", "objects.inv", "locales", "*.map", "*.ttf", "fontawesome")  # what themes ship and no page loads
 STRICT = ("-W", "-n", "--keep-going")
 Settings = dict[str, Any]
 
@@ -40,6 +41,7 @@ def build_site(root: Path) -> Path:
         shutil.copytree(built, site / language, ignore=shutil.ignore_patterns(*UNUSED))
         for notebook in paths.notebooks(root, language).glob("*.ipynb"):
             shutil.copy(notebook, site / language / "_sources")  # what readers download: as committed, no outputs
+        join_stylesheets(site / language)
     if (site / LANGUAGES[0] / "studio.html").exists():
         from .studio.files import write_studio  # loads PyTorch
 

@@ -14,9 +14,9 @@ SECTIONS = {"en": r"^Mirrors (.+?) of \w+ et al\., \[[^]]*\]\([^)]*\)", "ko": r"
 
 
 def chapter_map(contents: dict[str, Any], sources: dict[str, Source], lang: str) -> str:
-    """All parts and chapters as Markdown lists: what a chapter mirrors, minutes, what it needs, and its verdicts.
+    """All parts and chapters as Markdown lists: what a chapter mirrors, minutes, what it needs.
 
-    The verdicts are an empty element that the book's build fills. Chapters that are not written are named, not linked.
+    Chapters that are not written are named, not linked.
     """
     parts = []
     for part in contents["parts"]:
@@ -32,8 +32,7 @@ def _item(entry: dict[str, Any], source: Source | None, lang: str) -> str:
     item = f"- [{title}]({source.path.stem}{source.suffix})"
     if source.suffix != ".ipynb":
         return item
-    verdicts = f'<span class="chapter-verdicts" data-chapter="{entry["file"][:2]}"></span>'
-    return f"{item} {verdicts}\\\n  {' · '.join(about(source, lang))}"
+    return f"{item}\\\n  {' · '.join(about(source, lang))}"
 
 
 def about(source: Source, lang: str) -> list[str]:

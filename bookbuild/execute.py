@@ -25,15 +25,17 @@ from .paths import BuildError
 
 KERNELS = 2  # notebooks that run at the same time; each takes about 1.5 GB of memory
 SLOW = 5  # seconds from which a cell is named
+RECORDER, DRAWING = Path(recorder.__file__), Path(__file__).with_name("drawing.py")
 START = """
-def _start():
+def _load(name, path):
     import importlib.util, sys
-    spec = importlib.util.spec_from_file_location("book_recorder", {recorder!r})
-    sys.modules["book_recorder"] = module = importlib.util.module_from_spec(spec)
+    spec = importlib.util.spec_from_file_location(name, path)
+    sys.modules[name] = module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    module.start({log!r})
-_start()
-del _start
+    return module
+_load("book_recorder", {recorder!r}).start({log!r})
+_load("book_drawing", {drawing!r}).start()
+del _load
 """
 FINISH = "__import__('book_recorder').finish()"
 
@@ -128,7 +130,7 @@ async def execute(
             client = NotebookClient(notebook, config=config, **options)
             environment = os.environ | {"BOOK_STATIC": "1", "OMP_NUM_THREADS": str(threads)}
             async with client.async_setup_kernel(env=environment):
-                await _run_hidden(client, START.format(recorder=recorder.__file__, log=str(log)))
+                await _run_hidden(client, START.format(recorder=str(RECORDER), drawing=str(DRAWING), log=str(log)))
                 await client.async_execute(cleanup_kc=False)
                 await _run_hidden(client, FINISH)
             used = used_in_repository(log, root)

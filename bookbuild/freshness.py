@@ -21,6 +21,7 @@ import yaml
 NOT_OURS = {"_build", "_site", ".git", ".venv", "site-packages", ".ipynb_checkpoints"}
 CLAIMS_FOLDER = "src/helpers/claims"
 CLAIMS = re.compile(rf"{CLAIMS_FOLDER}/\d\d\.yml")
+EVERYWHERE = ("requirements.lock", "bookbuild/drawing.py")
 ALWAYS_STALE = "changed while the notebook ran"
 
 
@@ -56,8 +57,8 @@ class Digests:
 
     @property
     def lock(self) -> str:
-        """Digest of requirements.lock."""
-        return self.file("requirements.lock", ()) or "none"
+        """Digest of what every notebook runs with: the packages, and how figures are drawn."""
+        return " ".join(self.file(name, ()) or "none" for name in EVERYWHERE)
 
     def file(self, name: str, used: Iterable[str]) -> str | None:
         """Digest of a file; None when it is not there. What a stub says depends on which files are `used`."""
@@ -98,7 +99,7 @@ class Digests:
         if record.code != code_digest(code):
             return "its code changed"
         if record.lock != self.lock:
-            return "requirements.lock changed"
+            return f"{' or '.join(EVERYWHERE)} changed"
         changed = [name for name, digest in record.files.items() if self.file(name, record.files) != digest]
         changed += [f"{name}/" for name, digest in record.folders.items() if self.folder(name) != digest]
         if not changed:

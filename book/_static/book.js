@@ -45,11 +45,40 @@
     const settle = () => { goToPlace(place); history.replaceState(null, "", clean); goToPlace(place); };
     goToPlace(place);
     // Formulas and pictures change heights while the page loads: stand again when they are there.
-    window.addEventListener("load", () => {
-      const typeset = window.MathJax && window.MathJax.startup && window.MathJax.startup.promise;
-      Promise.resolve(typeset).then(settle, settle);
-    });
+    window.addEventListener("load", () => setFormulas().then(settle, settle));
   }
+
+  /* ---- Formulas -------------------------------------------------------------------------------------
+     Setting them takes a second of a phone's time, which a page that opens needs for itself: they are set
+     when one comes near, when the reader moves, and before printing. */
+  /** @type {Promise<void> | undefined} */
+  let formulas;
+
+  function setFormulas() {
+    const address = document.querySelector("script[data-formulas]")?.getAttribute("data-formulas");
+    formulas ??= !address ? Promise.resolve() : new Promise((done, failed) => {
+      const engine = document.createElement("script");
+      engine.addEventListener("load", () => MathJax?.startup?.promise.then(done, failed));
+      engine.addEventListener("error", failed);
+      engine.src = address;
+      document.head.append(engine);
+    });
+    return formulas;
+  }
+
+  function setFormulasInTime() {
+    const near = new IntersectionObserver((entries) => {
+      if (!entries.some((entry) => entry.isIntersecting)) return;
+      near.disconnect();
+      setFormulas();
+    }, { rootMargin: "50% 0px" });
+    document.querySelectorAll("article .math").forEach((formula) => near.observe(formula));
+    for (const event of ["scroll", "pointerdown", "keydown", "hashchange", "beforeprint"]) {
+      window.addEventListener(event, () => setFormulas(), { once: true, passive: true });
+    }
+  }
+
+  Object.assign(window, { setFormulas }); // for whoever looks at a page from outside, such as a printer
 
   document.addEventListener("DOMContentLoaded", () => {
     for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll("a.language-switch"))) {
@@ -60,6 +89,7 @@
       });
     }
     arrive();
+    setFormulasInTime();
     makeScrollersReachable();
   });
 

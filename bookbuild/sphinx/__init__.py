@@ -6,7 +6,7 @@ from sphinx.application import Sphinx
 from sphinx.util.typing import ExtensionMetadata
 
 PARTS = ("bilingual", "korean_search", "preview", "claims_ledger", "full_size", "explorer_parts", "studio_page",
-         "api_page")
+         "api_page", "light_pages")
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -28,7 +27,6 @@ def add_language_context(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
     """Give templates the address of the same page in the other language, and the head its tags."""
-    context["without_icon_loaders"] = without_icon_loaders
     language, other, base = app.config.language, app.config.book_other_language, app.config.book_base_url
     above, page = f"{context['content_root']}../", f"{pagename}.html"
     if other:
@@ -92,11 +90,6 @@ def remove_thebe(app: Sphinx) -> None:
     for name, listeners in app.events.listeners.items():
         app.events.listeners[name] = [x for x in listeners if x.handler.__module__ != "sphinx_thebe"]
     app.registry.css_files = [file for file in app.registry.css_files if "thebe" not in file[0]]
-
-
-def without_icon_loaders(head: str) -> str:
-    """Icons need one stylesheet. Font preloads fail from file://; a script of 1.4 MB would draw the icons again."""
-    return re.sub(r'<link rel="preload" as="font"[^>]*>|<script src="[^"]*/fontawesome/[^"]*"></script>', "", head)
 
 
 def code_and_words() -> str:

@@ -13,7 +13,10 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.util.typing import ExtensionMetadata
 
 from helpers.claims import ledger as claims
+from helpers.claims import ledger_files
+from helpers.paper.stored import evidence
 
+from ..paths import ROOT
 from .preview import executed_copy
 
 Record = dict[str, Any]
@@ -27,7 +30,9 @@ class ClaimsLedger(SphinxDirective):
     """```{claims-ledger}``` : all claims with their verdicts."""
 
     def run(self) -> list[nodes.Node]:
-        """Leave a place for it."""
+        """Leave a place for it, and remember the page."""
+        env: Any = self.env
+        env.book_ledger_docs = {*getattr(env, "book_ledger_docs", ()), env.docname}
         return [LedgerNode()]
 
 
@@ -55,8 +60,10 @@ def forget(app: Sphinx, env: BuildEnvironment, docname: str) -> None:
 
 
 def records(env: BuildEnvironment) -> list[Record]:
-    """What all notebooks report, in their order."""
-    return [record for _, found in sorted(getattr(env, "book_claims", {}).items()) for record in found]
+    """What all notebooks report, in their order, with what results/ says at full size."""
+    full_size = evidence(ROOT / "results")
+    return [record | {"full_size": full_size.get(record["id"], [])}
+            for _, found in sorted(getattr(env, "book_claims", {}).items()) for record in found]
 
 
 def check(app: Sphinx, env: BuildEnvironment) -> list[str]:
@@ -68,14 +75,42 @@ def check(app: Sphinx, env: BuildEnvironment) -> list[str]:
     return list(getattr(env, "book_ledger_pages", ()))
 
 
+def titles(env: BuildEnvironment) -> dict[str, str]:
+    """What every page is called, by its file."""
+    return {Path(docname).name: title.astext() for docname, title in env.titles.items()}
+
+
 def fill(app: Sphinx, doctree: nodes.Element, docname: str) -> None:
-    """Put the table where the directive stood, and verdicts where a page waits for them."""
+    """Put the ledger where the directive stood, and verdicts into the maps that wait for them."""
+    env, lang = app.env, app.config.language
     for raw in doctree.findall(nodes.raw):
         if claims.shows_verdicts(raw.astext()):
-            filled = claims.fill_verdicts(raw.astext(), records(app.env), app.config.language)
+            filled = claims.fill_verdicts(raw.astext(), records(env), lang, titles(env))
             raw.children = [nodes.Text(filled)]
     for node in list(doctree.findall(LedgerNode)):
-        node.replace_self(nodes.raw("", claims.ledger_html(records(app.env), app.config.language), format="html"))
+        html = claims.ledger_html(records(env), lang, titles(env))
+        node.replace_self(nodes.raw("", html, format="html"))
+
+
+def add_scripts(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any],
+                doctree: nodes.document | None) -> None:
+    """Scripts of cards and of the ledger, on the pages that have them."""
+    if 'data-claim="' not in context.get("body", ""):
+        return
+    if 'class="ledger-page"' in context["body"]:
+        app.add_js_file("ledger.js", loading_method="defer")
+    app.add_js_file("guess.js", loading_method="defer")
+
+
+def write_files(app: Sphinx, error: Exception | None) -> None:
+    """The ledger to download, beside its page."""
+    if error or app.builder.format != "html":
+        return
+    rows = claims.ledger(records(app.env))
+    for docname in getattr(app.env, "book_ledger_docs", ()):
+        page = Path(app.outdir, docname)
+        page.with_suffix(".json").write_text(ledger_files.as_json(rows), encoding="utf-8")
+        page.with_suffix(".csv").write_text(ledger_files.as_csv(rows), encoding="utf-8-sig")  # Excel needs the mark
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
@@ -86,4 +121,6 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.connect("env-purge-doc", forget)
     app.connect("env-updated", check)
     app.connect("doctree-resolved", fill)
+    app.connect("html-page-context", add_scripts)
+    app.connect("build-finished", write_files)
     return {"parallel_read_safe": False, "parallel_write_safe": True}

@@ -11,15 +11,16 @@ from sphinx.application import Sphinx
 from sphinx.util.typing import ExtensionMetadata
 
 from helpers.explore.packing import PARTS_MIME, part_script
+from helpers.explore.stored import part_at
 
 from .preview import executed_copy
 
 FOLDER = "_static/explorers"  # parts.js looks for it there
 
 
-def parts_of(notebook: nbformat.NotebookNode) -> dict[str, dict[str, Any]]:
-    """All parts in the outputs of an executed notebook, by their address."""
-    found: dict[str, dict[str, Any]] = {}
+def parts_of(notebook: nbformat.NotebookNode) -> dict[str, dict[str, Any] | None]:
+    """All parts in the outputs of an executed notebook, by their address; None for one that the package has stored."""
+    found: dict[str, dict[str, Any] | None] = {}
     for cell in notebook.cells:
         for output in cell.get("outputs", ()):
             found |= output.get("data", {}).get(PARTS_MIME, {})
@@ -36,7 +37,9 @@ def write_parts(app: Sphinx, error: Exception | None) -> None:
         notebook = executed_copy(app, docname)
         for address, part in parts_of(notebook).items() if notebook else ():
             folder.mkdir(parents=True, exist_ok=True)
-            (folder / f"{address}.js").write_text(part_script(address, part), encoding="utf-8")
+            path = folder / f"{address}.js"
+            if not path.exists():  # stored parts are shared by several pages
+                path.write_text(part_script(address, part or part_at(address)), encoding="utf-8")
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:

@@ -56,6 +56,9 @@ from .metrics.skip import norm_ratio as norm_ratio
 from .metrics.surgery import without_skip as without_skip
 from .networks.anatomy import Grid as Grid
 from .networks.anatomy import grid_of as grid_of
+from .networks.states import in_state as in_state
+from .networks.states import seeds_of as seeds_of
+from .networks.states import states_of as states_of
 from .networks.taps import taps as taps
 from .networks.zoo import PAPER as PAPER
 from .networks.zoo import SAME_PART as SAME_PART

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import groupby
 from typing import Any
 
 import matplotlib as mpl
@@ -12,16 +14,20 @@ import numpy as np
 import seaborn as sns
 from matplotlib.axes import Axes
 
-CMAP = "magma"
-PALETTE = "colorblind"
+CMAP = "viridis"  # as in the explorers: brightness rises all the way, whatever the colour vision
+# The series of explorer.css, far apart in brightness and hue for every colour vision; lighter on the site's dark pages.
+PALETTE = ("#0072b2", "#c8501e", "#00785a", "#a3417a", "#7d5f00", "#5b6270")
+NETWORKS = {r"vit|deit": PALETTE[0], r"resnet|bit\b|cnn": PALETTE[1], r"mixer": PALETTE[2], r"hybrid": PALETTE[3]}
+BLOCK = re.compile(r"(?:.*\.)?(?:stages\.\d+\.blocks|layer\d+|blocks|layers)\.\d+(?=\.|$)")
 
 
 @contextmanager
 def look() -> Iterator[None]:
     """The book's style for figures made inside; `sns.set_theme` would change every later one and the fonts."""
     style = {**sns.axes_style("ticks"), **sns.plotting_context("notebook", font_scale=0.85)}
-    style = {key: value for key, value in style.items() if key not in ("font.family", "font.sans-serif")}
-    cycle = mpl.rcsetup.cycler(color=sns.color_palette(PALETTE))
+    left = {"font.family", "font.sans-serif", "figure.facecolor", "axes.facecolor"}  # as where the figure is shown
+    style = {key: value for key, value in style.items() if key not in left}
+    cycle = mpl.rcsetup.cycler(color=PALETTE)
     with mpl.rc_context({**style, "axes.prop_cycle": cycle, "image.interpolation": "nearest"}):
         yield
         interactive = mpl.is_interactive()
@@ -62,15 +68,39 @@ def heatmaps(
         drawn = panels(len(matrices), axes, columns=3)
         for ax, (values, columns, rows) in zip(drawn, matrices, strict=True):
             ax.set_facecolor("0.8")
-            sns.heatmap(
-                values, ax=ax, cmap=CMAP, vmin=limits[0], vmax=limits[1], mask=np.isnan(values), square=True,
-                xticklabels=_thin(columns), yticklabels=_thin(rows), cbar_kws={"label": label, "shrink": 0.8},
+            extent = (0, values.shape[1], 0, values.shape[0])
+            shown = ax.imshow(
+                np.ma.masked_invalid(values), CMAP, vmin=limits[0], vmax=limits[1], origin="lower", extent=extent,
+                interpolation="nearest",
             )
-            ax.invert_yaxis()
-            ax.tick_params(length=0, labelsize=7)
-            ax.tick_params(axis="x", rotation=90)
-            ax.tick_params(axis="y", rotation=0)
+            ax.figure.colorbar(shown, ax=ax, label=label, shrink=0.8)
+            _name_cells(ax.xaxis, columns)
+            _name_cells(ax.yaxis, rows)
+            ax.tick_params(labelsize=8)
+            sns.despine(ax=ax, left=True, bottom=True)
         return one_or_all(drawn)
+
+
+def _name_cells(axis: Any, names: Sequence[str]) -> None:
+    """Numbers of the blocks between ticks at their borders; names of other things as they are."""
+    blocks = [(block, list(cells)) for block, cells in groupby(range(len(names)), lambda i: _block_of(names[i]))]
+    numbered = [cells for block, cells in blocks if block is not None]
+    if not numbered:
+        axis.set_ticks(np.arange(len(names)) + 0.5, _thin(names), rotation=90 if axis.axis_name == "x" else 0)
+        axis.set_tick_params(length=0)
+        return
+    middles = [(cells[0] + cells[-1] + 1) / 2 for cells in numbered]
+    axis.set_ticks(middles, _thin([str(i) for i in range(len(numbered))], most=13))
+    axis.set_ticks(sorted({edge for cells in numbered for edge in (cells[0], cells[-1] + 1)}), minor=True)
+    axis.set_tick_params(length=0)
+    axis.set_tick_params(which="minor", length=4, width=0.6)
+    axis.set_label_text("block")
+
+
+def _block_of(name: str) -> str | None:
+    """The block in which a place lies: `blocks.3` for `blocks.3.norm1`."""
+    found = BLOCK.match(name)
+    return found[0] if found else None
 
 
 def _thin(names: Sequence[str], most: int = 20) -> list[str]:
@@ -79,17 +109,23 @@ def _thin(names: Sequence[str], most: int = 20) -> list[str]:
     return [name if i % step == 0 else "" for i, name in enumerate(names)]
 
 
+def colours(names: Sequence[str]) -> list[str | None]:
+    """The colour of the network that a name speaks of; None where it speaks of none, or another name of the same."""
+    of = [next((colour for word, colour in NETWORKS.items() if re.search(word, name.lower())), None) for name in names]
+    return [colour if of.count(colour) == 1 else None for colour in of]
+
+
 def lines(series: dict[str, np.ndarray], *, x: str, y: str, at: np.ndarray | None = None, ax: Any = None) -> Axes:
     """Curves [points] by name over `at` (default 0, 1, …); a name that starts with `_` is a dashed grey reference."""
     with look():
         (ax,) = panels(1, ax, size=(5.2, 3.4))
-        for name, values in series.items():
+        for (name, values), colour in zip(series.items(), colours(list(series)), strict=True):
             reference = name.startswith("_")
-            style = {"ls": "--", "lw": 1, "color": "0.5"} if reference else {"marker": "o", "ms": 3}
+            style = {"ls": "--", "lw": 1, "color": "0.5"} if reference else {"marker": "o", "ms": 3, "color": colour}
             ax.plot(np.arange(len(values)) if at is None else at, values, label=name.removeprefix("_"), **style)
         ax.set(xlabel=x, ylabel=y)
         if len(series) > 1:
-            ax.legend(frameon=False, fontsize=8)
+            ax.legend(frameon=False, fontsize=8.5)
         sns.despine(ax=ax)
         return ax
 
@@ -116,7 +152,7 @@ def images(
         drawn = panels(len(maps), axes, size=(1.7, 1.9), columns=columns)
         for ax, picture, title in zip(drawn, maps, titles, strict=True):
             ax.imshow(picture, cmap=cmap)
-            ax.set_title(title, fontsize=8)
+            ax.set_title(title, fontsize=8.5)
             ax.set_axis_off()
         return one_or_all(drawn)
 

@@ -47,7 +47,7 @@ WITH_DATA = [
     """import time
 from helpers import load_images, load_model
 from helpers.explore import attention_explorer
-w = attention_explorer(load_model('vit_cls'), load_images(n=2), layer=1, head=2)
+w = attention_explorer(load_model('vit_cls'), load_images(n=2), layer=1, head=2, full_size=True)
 w.observe(lambda change: time.sleep(2), 'layer')  # a kernel that is busy while the reader moves on
 w""",
     "print('kernel sees', w.layer, w.head, w.query)",
@@ -211,14 +211,16 @@ def move_an_explorer_with_data(page: Page) -> None:
 def test_data_reaches_the_live_view(start_lab, page):
     open_and_run_first_cell(page, start_lab({}, WITH_DATA))
     explorer = page.locator(".explorer")
-    expect(explorer.locator(".ex-caption")).to_contain_text("Layer 1, head 2, query patch (4, 4)", timeout=3 * MINUTE)
-    explorer.get_by_label("Layer", exact=True).press("ArrowRight")
+    expect(explorer.locator(".ex-caption")).to_contain_text("Block 1, head 2, query patch (4, 4)", timeout=3 * MINUTE)
+    explorer.get_by_label("Block", exact=True).press("ArrowRight")
     explorer.get_by_label("Head", exact=True).select_option("5")
     explorer.get_by_role("slider", name="Query token").press("ArrowUp")
-    expect(explorer.locator(".ex-caption")).to_contain_text("Layer 2, head 5, query patch (3, 4)")
+    expect(explorer.locator(".ex-caption")).to_contain_text("Block 2, head 5, query patch (3, 4)")
     ask(page, 1, "kernel sees 2 5 29")
     run_cell(page, 2)
-    expect(explorer.locator(".ex-caption")).to_contain_text("Layer 4, mean of all heads, query [CLS]")
+    expect(explorer.locator(".ex-caption")).to_contain_text("Block 4, mean of all heads, query [CLS]")
+    explorer.get_by_label("Network", exact=True).select_option("ViT-Ti")  # the kernel sends what the package has stored
+    expect(explorer.locator(".ex-caption")).to_contain_text("The networks take this photo for: ViT-Ti")
 
 
 EXPLORERS = sorted(name.removesuffix("_explorer") for name in explore.__all__)

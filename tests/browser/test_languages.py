@@ -47,7 +47,7 @@ def test_switch_keeps_page_and_place(address, visit, chapter, here, there):
     sections = page.locator("article.bd-article :is(h2, h3)")
     for number in (1, sections.count() // 2, sections.count() - 1):
         page.goto(f"{address}/{here}/{chapter}", wait_until="load")
-        page.evaluate("window.MathJax?.startup?.promise")
+        page.evaluate("window.setFormulas?.()")
         sections.nth(number).evaluate("h => h.scrollIntoView({block: 'start', behavior: 'instant'})")
         before = page.evaluate(HEADING_AT_TOP)
         box = page.locator("a.language-switch").bounding_box()  # click() itself would scroll the page first

@@ -22,11 +22,12 @@ EVERY_VIEW = list(itertools.product(("en", "ko"), SIZES))
 BOTH = {  # what controls and pictures are called in English and in Korean
     "show": ("Show the numbers", "수치 보기"),
     "link": ("Copy link", "링크 복사"),
-    "layer": ("Layer", "층"),
+    "layer": ("Block", "블록"),
     "head": ("Head", "헤드"),
     "depth": ("Relative depth", "상대 깊이"),
     "query": ("Query token on the image", "이미지 위의 질의 토큰"),
-    "strip": ("Mean attention distance", "모든 층 모든 헤드"),
+    "weights": ("Attention of the query", "그 질의가 모든 패치에"),
+    "strip": ("Mean attention distance", "모든 블록 모든 헤드"),
     "rollout": ("Rollout", "롤아웃"),
     "left": ("Left", "왼쪽"),
     "before": ("before", "더하기 전"),
@@ -51,9 +52,19 @@ def measured() -> Measured:
 
 
 def numbers_in(text: str) -> list[float]:
-    """All numbers of a text, those in names of layers left out."""
-    text = re.sub(r"(blocks|stages)[\w.]*", "", text)
+    """All numbers of a text, those in names of layers and stages left out."""
+    text = re.sub(r"(blocks|stages)[\w.]*|(stage \d, block|스테이지 \d 블록) \d|, (block|블록) \d(?=[,:])", "", text)
     return [float(number.replace("−", "-")) for number in re.findall(r"−?\d+(?:\.\d+)?", text)]
+
+
+def in_words(layer: str, lang: str) -> str:
+    """A layer as the explorer of fields says it."""
+    words = {"en": ("stage {}, block {}", "block {}", "attention output", "MLP output", "branch"),
+             "ko": ("스테이지 {} 블록 {}", "블록 {}", "어텐션 출력", "MLP 출력", "변환 가지")}[lang]
+    first, *numbers = re.findall(r"[a-z]\w+|\d+", re.sub(r"\.blocks\.", ".", layer))
+    places = [part for part in numbers if part.isdigit()]
+    end = {"attn_out": words[2], "mlp_out": words[3], "conv3": words[4]}.get(numbers[-1])
+    return (words[0] if first == "stages" else words[1]).format(*places) + (f", {end}" if end else "")
 
 
 def caption_of(page: Page) -> str:
@@ -128,16 +139,16 @@ def test_attention_follows_layer_head_and_query(plain, measured, lang, size):
     state = {"image": 0, "layer": 2, "head": 3, "row": 4, "column": 4}
     changes = [
         ({}, lambda: None, ()),
-        ({"layer": 3}, lambda: press(page, t["layer"], "ArrowRight"), (0, 1)),
-        ({"head": 5}, lambda: page.get_by_label(t["head"], exact=True).select_option("5"), (0, 1)),
+        ({"layer": 3}, lambda: press(page, t["layer"], "ArrowRight"), (0, 1, 2)),
+        ({"head": 5}, lambda: page.get_by_label(t["head"], exact=True).select_option("5"), (0, 1, 2)),
         (
             {"row": 3, "column": 6},
             lambda: [pick(page, lang, "query", "ArrowRight", 2), pick(page, lang, "query", "ArrowUp")],
-            (0,),
+            (0, 1),
         ),
-        ({"head": "mean"}, lambda: page.get_by_label(t["head"], exact=True).select_option(index=0), (0, 1)),
-        ({"layer": 4}, lambda: pick(page, lang, "strip", "ArrowRight"), (0, 1)),
-        ({"image": 1}, lambda: page.get_by_label(t["image"], exact=True).select_option(index=1), (0,)),
+        ({"head": "mean"}, lambda: page.get_by_label(t["head"], exact=True).select_option(index=0), (0, 1, 2)),
+        ({"layer": 4}, lambda: pick(page, lang, "strip", "ArrowRight"), (0, 1, 2)),
+        ({"image": 1}, lambda: page.get_by_label(t["image"], exact=True).select_option(index=1), (0, 1)),
     ]
     for change, act, canvases in changes:
         moved(page, act, *canvases)
@@ -170,10 +181,9 @@ def test_the_class_token_is_a_query_too(plain, measured):
 
 def test_the_query_is_moved_by_a_click_on_either_map(plain, measured):
     page = plain(viewport=SIZES["desktop"]).open(measured.explorers["attention"].html())
-    canvas = page.get_by_role("slider", name=WORDS["en"]["query"])
-    box = canvas.bounding_box()
-    for share, text in ((0.01, "patch (0, 0)"), (0.99, "patch (0, 7)")):
-        canvas.click(position={"x": share * box["width"], "y": 40})
+    canvas, beside = (page.get_by_role("slider", name=WORDS["en"][what]) for what in ("query", "weights"))
+    for clicked, share, text in ((canvas, 0.01, "patch (0, 0)"), (beside, 0.99, "patch (0, 7)")):
+        clicked.click(position={"x": share * clicked.bounding_box()["width"], "y": 40})
         expect(canvas).to_have_attribute("aria-valuetext", text)
     canvas.click(position={"x": 20, "y": 14})
     expect(canvas).to_have_attribute("aria-valuetext", "[CLS]")
@@ -213,7 +223,7 @@ def test_the_whole_rollout_map_agrees_with_the_metric(plain, measured):
     page.wait_for_function("window.js")
     rows = page.evaluate(
         "([part, about]) => Array.from(js.attentionRows(js.unpackAll(part), about).rollout(5, 0))",
-        [json.loads(script_json(w.parts["0"])), w.about],
+        [json.loads(script_json(w.parts["lab 0"])), w.about["models"]["lab"]],
     )
     assert sum(rows) == pytest.approx(1, abs=0.01)
     np.testing.assert_allclose(np.array(rows[1:]) / sum(rows[1:]), measured.rollout[0].ravel(), atol=2e-4)
@@ -231,20 +241,22 @@ def field_numbers(result, layer: int) -> list[float]:
 def test_fields_follow_depth_skip_and_network(plain, measured, lang, size):
     t, page = WORDS[lang], open_with_table(plain, measured.explorers["field"], lang, size)
 
+    def said(entry, layer: int) -> str:
+        return in_words(entry.layers[layer], lang)
+
     def check(where: str, depth: int, left: str = VIT) -> None:
         entries = [measured.fields[name][where] for name in dict.fromkeys((left, RESNET))]
         layers = [int(depth / 100 * (len(entry.layers) - 1) + 0.5) for entry in entries]
         expected = [
             number for entry, layer in zip(entries, layers, strict=True) for number in field_numbers(entry, layer)
         ]
-        check_caption(
-            page, [*expected, 50, 90], 0.51, *[entry.layers[i] for entry, i in zip(entries, layers, strict=True)]
-        )
+        names = [said(entry, i) for entry, i in zip(entries, layers, strict=True)]
+        check_caption(page, [*expected, 50, 90], 0.51, *names)
         row = current_row(page)
         assert row[0].rstrip("\u00a0%") == str(depth)
         for entry, layer, cells in zip(entries, layers, (row[1:5], row[5:]), strict=False):
             half, most, centre = entry.radius(0.5)[layer], entry.radius(0.9)[layer], 100 * entry.centre_share[layer]
-            assert cells[:3] == [entry.layers[layer], f"{half:.1f}", f"{most:.1f}"]
+            assert cells[:3] == [said(entry, layer), f"{half:.1f}", f"{most:.1f}"]
             assert cells[3].rstrip("\u00a0%") == f"{centre:.1f}"
 
     check("after", 0)

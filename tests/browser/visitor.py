@@ -28,5 +28,5 @@ class Visitor:
     def open(self, url: str):
         """Go there and wait until formulas are set."""
         self.page.goto(url, wait_until="load")
-        self.page.evaluate("window.MathJax?.startup?.promise")
+        self.page.evaluate("window.setFormulas?.()")
         return self.page

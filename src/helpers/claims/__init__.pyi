@@ -8,6 +8,7 @@ from .intervals import jackknife as jackknife
 from .intervals import over_parts as over_parts
 from .intervals import parts as parts
 from .intervals import welch as welch
+from .reports import forest as forest
 from .reports import outline as outline
 from .reports import overview as overview
 from .reports import report as report

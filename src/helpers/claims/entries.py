@@ -4,15 +4,20 @@
     R10:
       paper: raghu                           # or vit, background
       section: "§5, Fig. 3"
-      kind: E                                # E run on weights · T trained in the book · D arithmetic or document check
+      kind: learned                          # learned effect · architecture: holds without training · arithmetic
+      evidence: E                            # E run on weights · T trained in the book · D arithmetic or document check
       statement: {en: …, ko: …}
       paper_value: {en: …, ko: …}            # what the paper itself reports; it says so where a number is ours
       test: {en: …, ko: …}                   # how a chapter decides, in words
       quantities:                            # what the judge returns, in the order in which a card shows it
         nearest: {en: …, ko: …, range: [0, 2]}
-      holds: nearest < 0.3                   # the rule (rules.py), for every network; `no`: it cannot hold here
-      partly: nearest < 0.6
+      primary: nearest                       # the one number that decides first
+      margin: 0.05                           # how large "no difference" may be; a rule reads it as `margin`
       testable: farthest > 0.5               # otherwise the claim cannot be tested here; or `testable: no`
+      holds: nearest < 0.3                   # the rule (rules.py), for every network; `no`: it cannot hold here
+      partly: nearest < 0.6                  # asked in this order: testable, holds, partly, inconclusive, else fails
+      inconclusive: nearest.low < 0.3        # neither shown nor refuted: the interval holds both answers
+      threshold: {en: …, ko: …}              # where the rule's numbers come from: the paper, or why this grid can pass
       no_control: {en: …, ko: …}             # why no untrained network is asked, where that is so
       note: {en: …, ko: …}                   # {name:.2f} stands for a fact that `report` is given
 """
@@ -20,6 +25,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 import sys
 from collections.abc import Iterable
 from functools import cache
@@ -32,8 +38,12 @@ from . import rules
 
 HERE = Path(__file__).parent
 LANGUAGES = ("en", "ko")
-TEXTS = ("statement", "paper_value", "test", "note", "no_control")
-FIELDS = {"paper", "section", "kind", "quantities", "holds", "partly", "testable", *TEXTS}
+KINDS = ("learned", "architecture", "arithmetic")
+EVIDENCE = ("E", "T", "D", "E/T")
+PARTS = ("testable", "holds", "partly", "inconclusive")  # of a rule, in the order in which they are asked
+TEXTS = ("statement", "paper_value", "test", "threshold", "note", "no_control")
+NEEDED = ("paper", "section", "kind", "evidence", "statement", "paper_value", "test", "quantities")
+FIELDS = {*NEEDED, *PARTS, "primary", "margin", *TEXTS}
 Entry = dict[str, Any]
 
 
@@ -96,15 +106,23 @@ def called(entry: Entry, lang: str) -> dict[str, str]:
 
 
 def rule_of(entry: Entry) -> dict[str, str]:
-    """The parts of a claim's rule that there are: testable, holds, partly."""
-    return {part: entry[part] for part in ("testable", "holds", "partly") if isinstance(entry.get(part), str)}
+    """The parts of a claim's rule that there are, with its margin as a number."""
+    margin = str(entry.get("margin", "margin"))
+    return {part: re.sub(r"\bmargin\b", margin, entry[part]) for part in PARTS if isinstance(entry.get(part), str)}
+
+
+def control_is_asked(entry: Entry) -> bool:
+    """Whether untrained networks are measured: not for tables of a paper, nor where a claim says why not."""
+    return entry["kind"] != "arithmetic" and "no_control" not in entry
 
 
 def problems(entry: Entry) -> list[str]:
     """What is wrong with an entry, in words; a test asks all of them."""
     found = [f"unknown field {name!r}" for name in sorted(entry.keys() - FIELDS - {"id", "chapter"})]
-    found += [f"no {name}" for name in ("paper", "section", "kind", "statement", "paper_value", "test", "quantities")
-              if not entry.get(name)]
+    found += [f"no {name}" for name in NEEDED if not entry.get(name)]
+    found += [f"{name} is {entry[name]!r}, not one of {', '.join(known)}"
+              for name, known in {"kind": KINDS, "evidence": EVIDENCE}.items() if entry.get(name) not in (None, *known)]
+    found += _without_primary(entry)
     texts = {name: entry[name] for name in TEXTS if name in entry} | dict(entry.get("quantities") or {})
     found += [f"{name} must be written in both languages" for name, text in texts.items()
               if not isinstance(text, dict) or not all(text.get(lang) for lang in LANGUAGES)]
@@ -118,3 +136,15 @@ def problems(entry: Entry) -> list[str]:
             continue
         found += [f"{part} reads {name!r}, which is no quantity of it" for name in sorted(unknown)]
     return found
+
+
+def _without_primary(entry: Entry) -> list[str]:
+    """A learned effect names the number that decides first; whoever names one must have it, and read it."""
+    primary, rule = entry.get("primary"), rule_of(entry)
+    if primary is None:
+        asked = entry.get("kind") == "learned" and entry.get("testable") is not False
+        return ["no primary: say which quantity decides first"] if asked else []
+    if primary not in (entry.get("quantities") or {}):
+        return [f"its primary is {primary!r}, which is no quantity of it"]
+    read = any(re.search(rf"\b{primary}\b", text) for text in rule.values())
+    return [] if read else [f"no part of its rule reads its primary, {primary!r}"]

@@ -6,17 +6,17 @@ import json
 import re
 import sys
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from .entries import Entry, load
-from .render import chips_html, ledger_page, overview_html, value_text
+from .entries import load
+from .ledger_page import ledger_page
+from .render import value_text
 from .reports import MIME, completed
+from .verdict_map import END, Row, map_html
 
-OVERVIEW = re.compile(r'<table class="claims-overview" data-chapters="([\d ]+)">.*?</table>', re.DOTALL)
-CHAPTER_VERDICTS = re.compile(r'<span class="chapter-verdicts" data-chapter="(\d\d)">')
+MAP = re.compile(rf'<div class="verdict-map" data-chapters="([\d ]*)">.*?{END}', re.DOTALL)
 EXECUTED = Path("_build/executed")  # where `make book` keeps the notebooks with their outputs
-Row = tuple[Entry, dict[str, Any] | None]
 
 
 def collect(notebook: dict, name: str) -> list[dict]:
@@ -44,20 +44,19 @@ def ledger(records: list[dict]) -> list[Row]:
 
 def shows_verdicts(html: str) -> bool:
     """Whether something in this HTML waits for verdicts."""
-    return bool(OVERVIEW.search(html) or CHAPTER_VERDICTS.search(html))
+    return bool(MAP.search(html))
 
 
-def fill_verdicts(html: str, records: list[dict], lang: str) -> str:
-    """The same HTML with the verdicts of `records` in every overview and beside every chapter of the map."""
+def fill_verdicts(html: str, records: list[dict], lang: str, titles: Mapping[str, str] | None = None) -> str:
+    """The same HTML with the verdicts of `records` in every map; a map that names no chapters shows all."""
     rows = ledger(records)
-    of = lambda chapters: [row for row in rows if row[0]["chapter"][:2] in chapters.split()]
-    html = OVERVIEW.sub(lambda found: overview_html(of(found[1]), lang), html)
-    return CHAPTER_VERDICTS.sub(lambda found: found[0] + chips_html(of(found[1]), lang), html)
+    of = lambda chapters: [row for row in rows if row[0]["chapter"][:2] in chapters.split()] if chapters else rows
+    return MAP.sub(lambda found: map_html(of(found[1]), lang, titles), html)
 
 
-def ledger_html(records: list[dict], lang: str) -> str:
-    """The ledger as HTML in one language: counts by verdict, then one table per paper."""
-    return ledger_page(ledger(records), lang)
+def ledger_html(records: list[dict], lang: str, titles: Mapping[str, str] | None = None) -> str:
+    """The page of the ledger as HTML in one language."""
+    return ledger_page(ledger(records), lang, titles)
 
 
 def ledger_text(records: list[dict], lang: str = "en") -> str:

@@ -15,21 +15,20 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from numbers import Integral, Real
-from statistics import fmean
 from types import ModuleType
-from typing import Any, Literal, cast
+from typing import Any
 
+from ..networks.states import swapped
 from . import rules
-from .entries import LANGUAGES, Entry, called, claim, invented, of_chapters, rule_of
+from .entries import LANGUAGES, Entry, called, claim, control_is_asked, invented, of_chapters, rule_of
 from .intervals import Interval
+from .verdicts import Verdict, judged, pooled
 
 MIME = "application/vnd.vit-cnn-book.claim+json"
 LIST_MIME = "application/vnd.vit-cnn-book.claims+json"
-Verdict = Literal["holds", "partly", "fails", "untestable"]
-VERDICTS = ("holds", "partly", "fails", "untestable")
 Values = Mapping[str, Any]
-Numbers = Mapping[str, rules.Value]
 Judge = Callable[[str], Values]
+_reported: dict[str, dict[str, Any]] = {}  # claim id → what this kernel has reported of it
 _reported_by: dict[str, str] = {}  # claim id → id of the notebook cell that reported it in this kernel
 
 
@@ -72,7 +71,7 @@ class Outline:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         record = {"kind": self.kind, "ids": list(self.ids)}
-        shown = {"text/plain": ", ".join(self.ids)} if in_build() else cards().rendered_list(record)
+        shown = {"text/plain": ", ".join(self.ids)} if in_build() else cards().rendered_list(record, _reported)
         return {LIST_MIME: record} | shown
 
     def __repr__(self) -> str:
@@ -86,6 +85,13 @@ class Overview(Outline):
     kind = "overview"
 
 
+@dataclass(frozen=True, repr=False)
+class Forest(Outline):
+    """A chapter's claims in one picture: in a kernel those reported so far, on a page of the book all."""
+
+    kind = "forest"
+
+
 def outline(chapters: str | list[str]) -> Outline:
     """The claims of one chapter ("18") or several, in order, in both languages."""
     return Outline(of_chapters(chapters))
@@ -96,26 +102,35 @@ def overview(chapters: str | list[str]) -> Overview:
     return Overview(of_chapters(chapters))
 
 
+def forest(chapters: str | list[str]) -> Forest:
+    """The claims of a chapter ("18") in one picture: the number that stands for each, and where it would hold."""
+    return Forest(of_chapters(chapters))
+
+
 def report(id: str, judge: Judge | Values, *, trained: Sequence[str] = ("trained",),
            untrained: Sequence[str] = ("untrained",), **facts: float | str) -> Report:
     """Report what a judge measures: judge(state) → {quantity: number, Interval, text or None}, named as in NN.yml.
 
-    The first of the `trained` states decides, more of them are other training runs; `untrained` are draws of random
-    weights. Where no network is asked (a table of the paper, a count), give the numbers themselves. `facts` fill
+    `trained` are training runs and `untrained` draws of random weights, of which there should be several (`states_of`
+    names both). Where no network is asked (a table of the paper, a count), give the numbers themselves. `facts` fill
     {places} of the note.
     """
     entry = claim(id)
     if isinstance(judge, Mapping):
         values, judge = judge, lambda state: values
         untrained = ()
-    elif entry["kind"] == "D" or "no_control" in entry:
+    elif not control_is_asked(entry):
         untrained = ()
+    elif wrong := swapped(trained, untrained):
+        raise ValueError(f"claim {id}: {', '.join(map(repr, wrong))} stands on the wrong side; `trained` are training "
+                         "runs, `untrained` are draws of random weights")
     measured = lambda states: [[state, _checked(entry, state, judge(state))] for state in states]
     record = {"id": id, "trained": measured(trained), "untrained": measured(untrained),
               "facts": {name: _plain(value, f"{name} of {id}") for name, value in facts.items()}}
     if problem := _problem(entry, record):
         raise ValueError(f"claim {id}: {problem}")
     _refuse_second_cell(id)
+    _reported[id] = record
     return Report(record)
 
 
@@ -168,12 +183,24 @@ def _problem(entry: Entry, record: dict[str, Any]) -> str | None:
     for state, pairs in states:
         if lacking := sorted(reads - {name for name, _ in pairs}):
             return f"its rule reads {', '.join(lacking)}, which the judge does not return for {state!r}"
-    asked = entry["kind"] != "D" and "no_control" not in entry and entry.get("testable") is not False
+    asked = control_is_asked(entry) and entry.get("testable") is not False
     if asked and not record["untrained"]:
         return "the untrained network must be asked too: give a judge(state), or say in no_control why not"
+    if same := _same_network(record):
+        return f"{same[1]!r} gives exactly the numbers of {same[0]!r}: is it another network?"
     done = completed(record)
     if done["control_holds"] and done["verdict"] in ("holds", "partly") and not done["note"]:
         return "the untrained network satisfies it too; explain in its note what that means"
+    return None
+
+
+def _same_network(record: dict[str, Any]) -> tuple[str, str] | None:
+    """A training run and an untrained draw with the same interval somewhere: one of them is not what it is called."""
+    intervals = lambda pairs: [value for _, value in pairs if isinstance(value, dict) and value["low"] != value["high"]]
+    for run, measured in record["trained"]:
+        for draw, control in record["untrained"]:
+            if intervals(measured) and intervals(measured) == intervals(control):
+                return run, draw
     return None
 
 
@@ -186,17 +213,7 @@ def _refuse_second_cell(id: str) -> None:
         raise ValueError(f"claim {id} was already reported by another cell of this notebook; report it once")
 
 
-# ---- the verdict ------------------------------------------------------------------------------------------------
-
-
-def decide(entry: Entry, values: Numbers, untrained: Numbers | None = None) -> Verdict:
-    """The verdict of a claim's rule on the values of any network."""
-    testable = entry.get("testable", True)
-    if testable is False or (isinstance(testable, str) and not rules.is_met(testable, values, untrained)):
-        return "untestable"
-    rule = rule_of(entry)
-    earned = (verdict for verdict in ("holds", "partly") if verdict in rule)
-    return next((v for v in earned if rules.is_met(rule[v], values, untrained)), "fails")
+# ---- the record with its verdict --------------------------------------------------------------------------------
 
 
 def _values(pairs: list[list[Any]]) -> dict[str, rules.Value]:
@@ -204,51 +221,35 @@ def _values(pairs: list[list[Any]]) -> dict[str, rules.Value]:
     return {name: Interval(**value) if isinstance(value, dict) else value for name, value in pairs}
 
 
-def pooled(draws: Sequence[Numbers]) -> dict[str, rules.Value]:
-    """Several untrained draws as one: mean and range of each number."""
-    if len(draws) == 1:
-        return dict(draws[0])
-    together: dict[str, rules.Value] = {}
-    for name in draws[0] if draws else ():
-        numbers = [float(cast(float, draw[name])) for draw in draws if draw[name] is not None]
-        together[name] = Interval(fmean(numbers), min(numbers), max(numbers)) if numbers else None
-    return together
-
-
-def usual_verdict(entry: Entry, draws: Sequence[Numbers]) -> Verdict | None:
-    """What an untrained network earns: the middle one of the verdicts of several draws."""
-    control = pooled(draws)
-    earned = sorted((decide(entry, draw, control) for draw in draws), key=VERDICTS.index)
-    return earned[len(earned) // 2] if earned else None
-
-
 def completed(record: dict[str, Any]) -> dict[str, Any]:
-    """A record with what the claim's entry says of its numbers: verdicts, names, notes."""
+    """A record with what the claim's entry says of its numbers: verdicts, names, notes.
+
+    `measured` and `values` are those of the first training run, `others` the further ones, `control_states` the draws
+    of random weights; `verdict` is what the middle run earns, `learned` what it holds by (verdicts.py). `full_size` is
+    empty: who has results/ at hand fills it with `at_full_size`.
+    """
     entry = claim(record["id"])
-    (_, first), *others = record["trained"]
-    draws = [_values(pairs) for _, pairs in record["untrained"]]
-    control = pooled(draws)
-    verdict, control_verdict = decide(entry, _values(first), control), usual_verdict(entry, draws)
+    runs, draws = ([_values(pairs) for _, pairs in record[side]] for side in ("trained", "untrained"))
+    outcome = judged(entry, runs, draws)
     fill = lambda text: filled(text, record["facts"], record["id"])
     names = {lang: {name: fill(text) for name, text in called(entry, lang).items()} for lang in LANGUAGES}
     named = lambda pairs: {lang: [[names[lang][name], value] for name, value in pairs] for lang in LANGUAGES}
-    shown = [[name, asdict(value) if isinstance(value, Interval) else value] for name, value in control.items()]
+    shown = [[name, asdict(value) if isinstance(value, Interval) else value] for name, value in pooled(draws).items()]
+    states = lambda side, verdicts: [
+        {"state": state, "measured": named(pairs), "values": dict(pairs), "verdict": verdict}
+        for (state, pairs), verdict in zip(record[side], verdicts, strict=True)]
+    first, *others = states("trained", outcome.runs)
     note = entry.get("note")
     return {
-        "id": record["id"], "names": names, "verdict": verdict, "measured": named(first),
-        "control": named(shown) if draws else None, "control_verdict": control_verdict,
-        "control_holds": satisfies_too(control_verdict, verdict), "control_reason": entry.get("no_control"),
-        "others": [{"state": state, "measured": named(pairs), "verdict": decide(entry, _values(pairs), control)}
-                   for state, pairs in others],
+        "id": record["id"], "kind": entry["kind"], "primary": entry.get("primary"), "names": names,
+        "verdict": outcome.verdict, "learned": outcome.learned, "one_run": outcome.one_run,
+        "runs": len(runs), "draws": len(draws),
+        "measured": first["measured"], "values": first["values"], "first_verdict": first["verdict"], "others": others,
+        "control": named(shown) if draws else None, "control_verdict": outcome.control,
+        "control_holds": outcome.earned_too, "control_reason": entry.get("no_control"),
+        "control_states": states("untrained", outcome.draws), "full_size": [],
         "note": note and {lang: fill(note[lang]) for lang in LANGUAGES},
     }  # fmt: skip
-
-
-def satisfies_too(control: str | None, verdict: str) -> bool | None:
-    """Whether the untrained network earns no less than the trained one; None where there is none."""
-    if control is None:
-        return None
-    return control not in ("fails", "untestable") and VERDICTS.index(control) <= VERDICTS.index(verdict)
 
 
 class _Facts(string.Formatter):

@@ -71,15 +71,15 @@ def _of_untrained(node: ast.AST) -> bool:
 
 def names(rule: str) -> set[str]:
     """Quantities that a rule reads."""
-    return {name for name, _ in _reads(parse(rule))}
+    return {name for name, _ in reads(parse(rule))}
 
 
 def reads_untrained(rule: str) -> bool:
     """Whether the untrained network is part of the rule."""
-    return any(untrained for _, untrained in _reads(parse(rule)))
+    return any(untrained for _, untrained in reads(parse(rule)))
 
 
-def _reads(node: ast.AST) -> Iterator[tuple[str, bool]]:
+def reads(node: ast.AST) -> Iterator[tuple[str, bool]]:
     """(quantity, whether it is the untrained network's) for everything below a node."""
     if _of_untrained(node):
         yield node.attr, True  # type: ignore[attr-defined]
@@ -87,7 +87,7 @@ def _reads(node: ast.AST) -> Iterator[tuple[str, bool]]:
         yield node.id, False
     else:
         for child in ast.iter_child_nodes(node):
-            yield from _reads(child)
+            yield from reads(child)
 
 
 def is_met(rule: str, values: Mapping[str, Value], untrained: Mapping[str, Value] | None = None) -> bool:
@@ -107,17 +107,17 @@ def _truth(node: ast.expr, values: Mapping[str, Value], untrained: Mapping[str, 
         inner = _truth(node.operand, values, untrained)
         return None if inner is None else not inner
     if isinstance(node, ast.Compare):
-        terms = [_number(term, values, untrained) for term in (node.left, *node.comparators)]
+        terms = [number(term, values, untrained) for term in (node.left, *node.comparators)]
         if None in terms:
             return None
         return all(COMPARE[type(op)][0](a, b) for op, a, b in zip(node.ops, terms, terms[1:], strict=False))
-    value = _number(node, values, untrained)
+    value = number(node, values, untrained)
     if value is None or isinstance(value, bool):
         return value
     raise ValueError(f"{ast.unparse(node)!r} is {value!r}, neither true nor false: compare it with something")
 
 
-def _number(node: ast.expr, values: Mapping[str, Value], untrained: Mapping[str, Value]) -> Any:
+def number(node: ast.expr, values: Mapping[str, Value], untrained: Mapping[str, Value]) -> Any:
     """A number, a truth value or a text; None where it is missing."""
     if isinstance(node, ast.Constant):
         return node.value
@@ -131,13 +131,13 @@ def _number(node: ast.expr, values: Mapping[str, Value], untrained: Mapping[str,
         value = whose[name]
         return getattr(value, node.attr) if isinstance(value, Interval) else value
     if isinstance(node, ast.UnaryOp):
-        inner = _number(node.operand, values, untrained)
+        inner = number(node.operand, values, untrained)
         return None if inner is None else -inner
     if isinstance(node, ast.BinOp):
-        a, b = (_number(side, values, untrained) for side in (node.left, node.right))
+        a, b = (number(side, values, untrained) for side in (node.left, node.right))
         return None if a is None or b is None else ARITHMETIC[type(node.op)][0](a, b)
     if isinstance(node, ast.Call):
-        arguments = [_number(argument, values, untrained) for argument in node.args]
+        arguments = [number(argument, values, untrained) for argument in node.args]
         return None if None in arguments else FUNCTIONS[node.func.id](*arguments)  # type: ignore[attr-defined]
     return _truth(node, values, untrained)
 

@@ -39,17 +39,17 @@ def _agreement(answer: Callable) -> Feedback:
 
 @exercise("16.by_training")
 def _by_training(answer: float) -> Feedback:
-    """Claims of Raghu et al. whose kind contains T."""
-    kinds = [entry["kind"] for entry in load().values() if entry["paper"] == "raghu"]
-    every = [entry["kind"] for entry in load().values()]
+    """Claims of Raghu et al. whose evidence contains T."""
+    evidence = [entry["evidence"] for entry in load().values() if entry["paper"] == "raghu"]
+    every = [entry["evidence"] for entry in load().values()]
     slips = [
-        (kinds.count("T"), "claims of kind E/T can be decided by training, too",
+        (evidence.count("T"), "claims marked E/T can be decided by training, too",
          "E/T인 주장도 학습으로 판정할 수 있다"),
-        (sum("T" in kind for kind in every), "that counts all claims of the book; take those of Raghu et al.",
+        (sum("T" in letters for letters in every), "that counts all claims of the book; take those of Raghu et al.",
          "책의 모든 주장을 센 값이다. Raghu 외의 주장만 세자"),
-        (sum("E" in kind for kind in kinds), "that is the number of claims that run on given weights",
+        (sum("E" in letters for letters in evidence), "that is the number of claims that run on given weights",
          "주어진 가중치로 판정하는 주장의 수다"),
     ]
-    return compare(answer, sum("T" in kind for kind in kinds), slips,
-                   ('count the entries with paper "raghu" whose kind contains "T"',
-                    'paper가 "raghu"이고 kind에 "T"가 들어 있는 주장을 세어 보자'))
+    return compare(answer, sum("T" in letters for letters in evidence), slips,
+                   ('count the entries with paper "raghu" whose evidence contains "T"',
+                    'paper가 "raghu"이고 evidence에 "T"가 들어 있는 주장을 세어 보자'))

@@ -2,13 +2,13 @@
 
 /** A reader of one part; `about` has the grid and the number of prefix tokens. Tokens are prefix tokens, then patches. */
 function attentionRows(part, { prefix, grid: [rows, columns], size: [height, width] }) {
-  const [, heads, tokens, patches] = part.shares.shape;
+  const [layers, heads, tokens, patches] = part.shares.shape;
 
   /** sum += factor × the weights of `query` in one head. */
   function add(sum, layer, head, query, factor) {
-    const row = (layer * heads + head) * tokens + query, unit = factor * part.peaks.at(row) / 255;
+    const row = (layer * heads + head) * tokens + query, unit = factor * part.peaks.at(row) / part.levels ** 2;
     for (let k = 0; k < prefix; k++) sum[k] += factor * part.onPrefix.at(row * prefix + k);
-    for (let p = 0; p < patches; p++) sum[prefix + p] += unit * part.shares.at(row * patches + p);
+    for (let p = 0; p < patches; p++) sum[prefix + p] += unit * part.shares.at(row * patches + p) ** 2;
   }
   const means = new Map();
   /** Mean of the heads of one layer, [tokens × tokens]; kept, since rollout needs it at every move. */
@@ -41,6 +41,17 @@ function attentionRows(part, { prefix, grid: [rows, columns], size: [height, wid
         sum = next;
       }
       return sum;
+    },
+    /** Where a patch gives most to one patch: { layer, head, query }. */
+    sharpest() {
+      let best = { layer: 0, head: 0, query: prefix, weight: 0 };
+      for (let row = 0; row < layers * heads * tokens; row++) {
+        const query = row % tokens, weight = part.peaks.at(row);
+        if (query >= prefix && weight > best.weight) {
+          best = { layer: Math.floor(row / tokens / heads), head: Math.floor(row / tokens) % heads, query, weight };
+        }
+      }
+      return { layer: best.layer, head: best.head, query: best.query };
     },
     /** Mean distance in pixels from a query patch to the patches it looks at; NaN for a prefix token, which is nowhere. */
     distance(weights, query) {

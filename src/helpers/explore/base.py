@@ -12,7 +12,8 @@ page without one. What a script has to provide stands at the top of `common.js`.
 
 Data comes in two traits: `about`, small, is known to the page at once (names, sizes); `parts`, one for each model or
 pair, can be large. A book build puts the parts beside the page, and the page loads the ones it shows; everywhere else
-they travel with the explorer.
+they travel with the explorer. A part may also be only the address of data that the package has stored (stored.py): it
+goes to a page or a live view when the reader asks for it.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ import traitlets
 from IPython.display import display
 
 from .packing import PARTS_MIME, address, script_json
+from .stored import part_at
 from .traits import SHOWN, Dependent
 
 HERE = Path(__file__).parent
@@ -58,7 +60,7 @@ class Explorer(traitlets.HasTraits):
     scripts: ClassVar[tuple[str, ...]]
     lang = traitlets.Enum(("", "en", "ko"), "", help="'' follows the page").tag(**SHOWN)
     about = traitlets.Dict(help="what the page knows before it has any part").tag(**SHOWN)
-    parts = traitlets.Dict(help="{name: {packed arrays, texts, numbers}}").tag(sync=True)
+    parts = traitlets.Dict(help="{name: {packed arrays, texts, numbers}, or address of stored data}").tag(sync=True)
 
     def __init__(self, **state: Any) -> None:
         super().__init__(**{key: value for key, value in state.items() if value is not None})  # None: the default
@@ -80,7 +82,7 @@ class Explorer(traitlets.HasTraits):
         With `inline` it carries its parts, otherwise only their addresses.
         """
         element_id = element_id or f"{self.name}-{next(_page_ids)}"
-        parts = self.parts if inline else {name: address(part) for name, part in self.parts.items()}
+        parts = self.parts if inline else {name: _address(part) for name, part in self.parts.items()}
         arguments = ", ".join(map(script_json, (element_id, self.state() | {"host": host, "parts": parts}, wait)))
         return (
             f"<style>{stylesheet()}</style>\n"
@@ -95,8 +97,14 @@ class Explorer(traitlets.HasTraits):
         bundle: dict[str, Any] = {"text/html": self.html(inline=False)}
         bundle["text/plain"] = f"{type(self).__name__}({values})"
         if self.parts:
-            bundle[PARTS_MIME] = {address(part): json.loads(script_json(part)) for part in self.parts.values()}
+            content = lambda part: None if isinstance(part, str) else json.loads(script_json(part))
+            bundle[PARTS_MIME] = {_address(part): content(part) for part in self.parts.values()}
         return bundle
+
+
+def _address(part: Any) -> str:
+    """Of a part; stored data is given by its address."""
+    return part if isinstance(part, str) else address(part)
 
 
 class LiveExplorer(anywidget.AnyWidget):
@@ -106,6 +114,13 @@ class LiveExplorer(anywidget.AnyWidget):
 
     def __init__(self, **state: Any) -> None:
         super().__init__(place=f"explorer-{uuid.uuid4().hex}", **state)
+        self.on_msg(self._send_part)
+
+    def _send_part(self, _: Any, asked: dict[str, Any], __: Any) -> None:
+        """Answer a view that wants stored data; only that of this explorer."""
+        wanted = asked.get("part")
+        if wanted in [part for part in self.parts.values() if isinstance(part, str)]:
+            self.send({"part": wanted, "json": script_json(part_at(wanted))})
 
     def _ipython_display_(self, **_: Any) -> None:
         """Two outputs: the page form, asleep while a live view is on the page, and the live view.

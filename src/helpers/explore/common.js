@@ -5,6 +5,8 @@
 //   controls   (t, view) => [slider(…), choice(…), tabs(…), picked(…), button(…)], one for each state key: see controls.js
 //              (a key comes after those that its own limits depend on)
 //   columns    CSS widths of the panels' columns, `narrowColumns` on a phone (optional)
+//   captionAfter  after how many panels the caption stands on a phone, so that it is in sight (optional; else after all)
+//   presets    (t, view) => [{ label, find: () => ({ key: value }), when }], buttons that show something worth seeing (optional)
 //   setup      view => ({ panels, caption, table, parts, update, stop })
 //     panels   [{ label, wide, height: width => px, draw(g, width, height), pick, when }]; pick makes it clickable, see makePickable
 //              and pickCells; when () => boolean hides it
@@ -17,10 +19,10 @@
 //              t: strings in the reader's language, ink: colours of the theme, part: unpacked data, hover: see pickCells
 
 const WORDS = {
-  en: { show: "Show the numbers", hide: "Hide the numbers", save: "Save picture", link: "Copy link", copied: "Link copied",
+  en: { showMe: "Show me", show: "Show the numbers", hide: "Hide the numbers", save: "Save picture", link: "Copy link", copied: "Link copied",
     inBar: "The link is in the address bar", loading: "Loading the data …",
     failed: "The data of this view could not be loaded. Please reload the page; a copied page needs the folder _static beside it." },
-  ko: { show: "수치 보기", hide: "수치 숨기기", save: "그림 저장", link: "링크 복사", copied: "링크 복사됨",
+  ko: { showMe: "바로 보기", show: "수치 보기", hide: "수치 숨기기", save: "그림 저장", link: "링크 복사", copied: "링크 복사됨",
     inBar: "링크는 주소 표시줄에 있음", loading: "데이터를 불러오는 중…",
     failed: "이 화면의 데이터를 불러오지 못했다. 페이지를 새로 고치기 바란다. 페이지를 복사했다면 _static 폴더도 함께 있어야 한다." },
 };
@@ -107,28 +109,38 @@ function themeInk(element) {
 
 /** The elements of an explorer, by the names that drawing and events use.
  *  @param {{ name: string, lang: Language, t: Record<string, any>, view: View, controls: Control[], panels: Panel[], columns: string,
- *    narrowColumns: string, sharing: boolean }} settings */
-function buildElements({ name, lang, t, view, controls, panels, columns, narrowColumns, sharing }) {
+ *    narrowColumns: string, captionAfter: number, presets: Preset[], sharing: boolean }} settings */
+function buildElements({ name, lang, t, view, controls, panels, columns, narrowColumns, captionAfter, presets, sharing }) {
   const id = `ex-${Math.random().toString(36).slice(2, 9)}`, push = (/** @type {string} */ text, /** @type {object} */ more = {}) => make("button", { type: "button", ...more }, text);
   const inputs = controls.flatMap(({ build }) => build ?? []).map((build, i) => build(view, `${id}-${i}`));
   const standing = below => inputs.filter(input => Boolean(input.below) === below).map(input => input.element);
-  const canvases = panels.map(panel => make("canvas",
-    { className: panel.wide ? "ex-wide" : "", role: "img", "aria-label": panel.label, "aria-describedby": `${id}-caption` }));
+  const canvases = panels.map((panel, i) => make("canvas",
+    { className: panel.wide ? "ex-wide" : "", role: "img", style: `order: ${2 * i}`, "aria-label": panel.label, "aria-describedby": `${id}-caption` }));
+  const shortcuts = presets.map(({ label, find }) => {
+    const shortcut = push(label);
+    shortcut.addEventListener("click", () => view.set(find()));
+    return shortcut;
+  });
   const page = {
     inputs,
     panels: panels.map((panel, i) => ({ panel, canvas: canvases[i], announce: panel.pick ? makePickable(canvases[i], panel.pick) : () => {} })),
     frame: make("div", { className: "ex-panels", style: `--ex-columns: ${columns}; --ex-narrow-columns: ${narrowColumns}` }, ...canvases),
-    caption: make("p", { className: "ex-caption", id: `${id}-caption`, "aria-live": "polite" }),
+    caption: make("p", { className: "ex-caption", id: `${id}-caption`, style: `--ex-after: ${2 * captionAfter - 1}`, "aria-live": "polite" }),
+    shortcuts,
+    presetRow: make("div", { className: "ex-presets", role: "group", "aria-label": t.showMe, hidden: !presets.length },
+      make("span", { "aria-hidden": "true" }, t.showMe), ...shortcuts),
     tableButton: push(t.show, { "aria-expanded": "false", "aria-controls": `${id}-table` }),
     saveButton: push(t.save),
     linkButton: push(t.link, { hidden: !sharing }),
     status: make("span", { className: "ex-status", role: "status" }),
     table: make("div", { className: "ex-table", id: `${id}-table`, role: "region", "aria-label": t.title, tabIndex: 0, hidden: true }),
   };
+  page.frame.append(page.caption);
   page.root = make("div", { className: "explorer", role: "group", lang, "aria-labelledby": `${id}-title`, "data-explorer": name },
     make("p", { className: "ex-title", id: `${id}-title` }, t.title),
+    page.presetRow,
     make("div", { className: "ex-controls" }, ...standing(false)),
-    page.frame, page.caption,
+    page.frame,
     make("div", { className: "ex-actions" }, ...standing(true), page.tableButton, page.saveButton, page.linkButton, page.status),
     page.table);
   return page;
@@ -141,7 +153,7 @@ function fillTable(place, { head, rows, current }) {
   place.replaceChildren(make("table", {}, make("thead", {}, cells(head, "th")), make("tbody", {}, ...body)));
 }
 
-function connectButtons({ page, drawing, name, scope, controls, t, view }) {
+function connectButtons({ page, name, scope, controls, t, view }) {
   page.tableButton.addEventListener("click", () => {
     page.table.hidden = !page.table.hidden;
     page.tableButton.setAttribute("aria-expanded", String(!page.table.hidden));
@@ -150,7 +162,7 @@ function connectButtons({ page, drawing, name, scope, controls, t, view }) {
   });
   page.saveButton.addEventListener("click", () => {
     const fontFamily = getComputedStyle(page.root).fontFamily;
-    picture({ ...page, title: t.title, caption: drawing.caption(), ink: view.ink, fontFamily }).toBlob(blob => {
+    picture({ ...page, title: t.title, ink: view.ink, fontFamily }).toBlob(blob => {
       if (!blob) return; // the picture is too large for this browser
       const link = make("a", { href: URL.createObjectURL(blob), download: `${name}.png` });
       link.click();
@@ -188,20 +200,23 @@ function watch({ model, controls, frame, redraw, changed }) {
 }
 
 /** One explorer → { render: for a live kernel, mount: for a page without one }. @param {Definition} definition */
-function defineExplorer({ name, strings, controls: listControls, setup, columns = "1.55fr 1fr", narrowColumns = "1fr" }) {
+function defineExplorer({ name, strings, controls: listControls, setup, columns = "1.55fr 1fr", narrowColumns = "1fr",
+  captionAfter = 99, presets: listPresets = () => [] }) {
   /** @param {{ model: Model, el: HTMLElement }} place */
   function render({ model, el }) {
     const host = model.get("host") ?? "notebook", lang = language(model, host), t = { ...WORDS[lang], ...strings[lang] };
     let frame = 0;
-    const store = partStore(model.get("parts") ?? {}, () => view.redraw());
+    const load = (/** @type {string} */ address) => model.send ? askKernel(model, address) : loadPart(address);
+    const store = partStore(model.get("parts") ?? {}, load, () => view.redraw());
     /** @type {View} */
     const view = {
       t, lang, ink: /** @type {Ink} */ ({}), hover: null, get: key => model.get(key), part: store.get, say: text => text[lang],
       set(values) { for (const [key, value] of Object.entries(values)) model.set(key, value); model.save_changes(); },
       redraw: () => { frame ||= requestAnimationFrame(draw); },
     };
-    const controls = listControls(t, view), scope = linkScope(name), drawing = setup(view);
-    const page = buildElements({ name, lang, t, view, controls, panels: drawing.panels, columns, narrowColumns, sharing: host === "page" });
+    const controls = listControls(t, view), scope = linkScope(name), drawing = setup(view), presets = listPresets(t, view);
+    const page = buildElements({ name, lang, t, view, controls, panels: drawing.panels, columns, narrowColumns, captionAfter, presets,
+      sharing: host === "page" });
     function fitControls() {
       fitAll(controls, view);
       for (const input of page.inputs) input.update();
@@ -210,8 +225,9 @@ function defineExplorer({ name, strings, controls: listControls, setup, columns 
       frame = 0;
       fitControls();
       const state = store.ask(drawing.parts?.() ?? []);
-      page.frame.hidden = state === "failed";
-      for (const button of [page.tableButton, page.saveButton]) button.disabled = state !== "ready";
+      for (const { canvas } of page.panels) canvas.hidden = state === "failed";
+      for (const button of [page.tableButton, page.saveButton, ...page.shortcuts]) button.disabled = state !== "ready";
+      presets.forEach(({ when }, i) => { page.shortcuts[i].hidden = when ? !when() : false; });
       if (state === "ready") drawReady(); else { page.caption.textContent = t[state]; page.table.replaceChildren(); }
     }
     function drawReady() {
@@ -234,7 +250,7 @@ function defineExplorer({ name, strings, controls: listControls, setup, columns 
     }
     page.root.dataset.lmSuppressShortcuts = "true"; // JupyterLab: arrow keys belong to the slider, not to the notebook
     page.root.addEventListener("keydown", event => { if (ARROWS[event.key]) event.stopPropagation(); }); // pages turn on arrows
-    connectButtons({ page, drawing, name, scope, controls, t, view });
+    connectButtons({ page, name, scope, controls, t, view });
     // Controls follow a change at once, so that the next key already meets the new limits; the picture follows in one frame.
     const unwatch = watch({ model, controls, frame: page.frame, redraw: view.redraw, changed() { fitControls(); view.redraw(); } });
     if (host === "page") { openLink(); addEventListener("hashchange", openLink); }

@@ -47,15 +47,19 @@ const oneOf = (key, options) => ({
   fit: value => listed(options).some(([v]) => v === value) ? value : listed(options)[0][0],
 });
 
-/** A list to choose from.
- *  @param {{ key: string, label: string, options: Listed<Option>, when?: () => boolean }} settings @returns {Control} */
-function choice({ key, label, options, when = () => true }) {
+/** A list to choose from; `more(value)` → what else changes with it.
+ *  @param {{ key: string, label: string, options: Listed<Option>, when?: () => boolean, more?: (value: any) => Record<string, any> }} settings
+ *  @returns {Control} */
+function choice({ key, label, options, when = () => true, more = () => ({}) }) {
   return {
     ...oneOf(key, options),
     build(view, id) {
       const select = make("select", { id }), element = make("div", { className: "ex-control" }, make("label", { htmlFor: id }, label), select);
       let shown = "";
-      select.addEventListener("change", () => view.set({ [key]: listed(options)[select.selectedIndex][0] }));
+      select.addEventListener("change", () => {
+        const value = listed(options)[select.selectedIndex][0], others = more(value); // as long as the old value stands
+        view.set({ [key]: value, ...others });
+      });
       return {
         element,
         update() {

@@ -126,15 +126,15 @@ function wrap(g, text, width) {
   return lines;
 }
 
-/** A picture for slides, twice as sharp: title, panels as they stand in `frame`, caption.
- *  @param {{ title: string, caption: string, ink: Ink, fontFamily: string, panels: Shown[], frame: HTMLElement }} parts */
+/** A picture for slides, twice as sharp: title, then panels and caption as they stand in `frame`.
+ *  @param {{ title: string, caption: HTMLElement, ink: Ink, fontFamily: string, panels: Shown[], frame: HTMLElement }} parts */
 function picture({ title, caption, ink, fontFamily, panels, frame }) {
   const canvas = document.createElement("canvas"), g = contextOf(canvas), pad = 24, head = 40;
   const font = `13px ${fontFamily}`, { clientWidth: width, clientHeight: height } = frame;
   g.font = font;
-  const lines = wrap(g, caption, width);
+  const lines = wrap(g, caption.textContent ?? "", width); // smaller than on the page, so they fit in its place
   canvas.width = 2 * (width + 2 * pad);
-  canvas.height = 2 * (head + height + 20 * lines.length + 2 * pad);
+  canvas.height = 2 * (head + height + 2 * pad);
   g.scale(2, 2);
   g.fillStyle = ink.paper;
   g.fillRect(0, 0, canvas.width, canvas.height);
@@ -142,7 +142,8 @@ function picture({ title, caption, ink, fontFamily, panels, frame }) {
   g.font = `600 16px ${fontFamily}`;
   write(g, ink.text, title, 0, 16);
   g.font = font;
-  lines.forEach((text, i) => write(g, ink.text, text, 0, head + height + 20 * (i + 1)));
+  const top = head + caption.offsetTop - frame.offsetTop;
+  lines.forEach((text, i) => write(g, ink.text, text, 0, top + 20 * (i + 1)));
   for (const { panel, canvas: part } of panels.filter(({ canvas }) => !canvas.hidden)) {
     g.save();
     g.translate(part.offsetLeft - frame.offsetLeft, head + part.offsetTop - frame.offsetTop);

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import zlib
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -13,16 +14,20 @@ from typing import Any
 import numpy as np
 import yaml
 
-PARTS_MIME = "application/vnd.vit-cnn-book.parts+json"  # {hash: part}; a book build writes them beside the pages
+# {address: part, or null for one that the package has stored}; a book build writes them beside the pages
+PARTS_MIME = "application/vnd.vit-cnn-book.parts+json"
 
 
-def pack(values: Any, *, digits: int | None = None, allow_nan: bool = False) -> dict[str, Any]:
+def pack(values: Any, *, digits: int | None = None, allow_nan: bool = False, deflate: bool = False) -> dict[str, Any]:
     """Any array → few bytes per value; `unpack` in parts.js gives it back.
 
     Pictures take one byte (256 steps between smallest and largest; uint8 stays as it is). Numbers that the reader sees
     take two, or four where their range is wide, and with `digits` decimals read exactly as Python writes them. NaN
-    needs `allow_nan`; ∞ is refused.
+    needs `allow_nan`; ∞ is refused. `deflate` makes large arrays smaller; the page inflates them when they arrive.
     """
+    if deflate:
+        packed = pack(values, digits=digits, allow_nan=allow_nan)
+        return packed | {"data": zlib.compress(packed["data"], 9), "deflated": True}
     values = np.asarray(values)
     if digits is None and values.dtype == np.uint8 and values.size:
         return {"data": values.tobytes(), "shape": list(values.shape), "low": 0.0, "step": 1.0, "bytes": 1}

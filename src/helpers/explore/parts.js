@@ -20,6 +20,30 @@ function unpackAll(value) {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, unpackAll(item)]));
 }
 
+/** The bytes of deflated arrays, inflated where they stand, at any depth; then the value. @param {any} value @returns {Promise<any>} */
+async function inflateAll(value) {
+  if (value === null || typeof value !== "object" || ArrayBuffer.isView(value)) return value;
+  if (value.deflated) {
+    const inflated = new Blob([/** @type {DataView<ArrayBuffer>} */ (bytesOf(value.data))]).stream().pipeThrough(new DecompressionStream("deflate"));
+    return { ...value, data: new DataView(await new Response(inflated).arrayBuffer()) };
+  }
+  if (Array.isArray(value)) return Promise.all(value.map(inflateAll));
+  return Object.fromEntries(await Promise.all(Object.entries(value).map(async ([key, item]) => [key, await inflateAll(item)])));
+}
+
+/** A part that the package has stored, from a live kernel. @param {Model} model @param {string} address @returns {Promise<any>} */
+function askKernel(model, address) {
+  return new Promise(done => {
+    const answer = (/** @type {any} */ message) => {
+      if (message.part !== address) return;
+      model.off("msg:custom", answer);
+      done(JSON.parse(message.json));
+    };
+    model.on("msg:custom", answer);
+    model.send?.({ part: address });
+  });
+}
+
 /** The part at an address of this book. A classic script brings it: in a page opened from a folder `fetch` may not read files.
  *  @param {string} address @returns {Promise<any>} */
 function loadPart(address) {
@@ -32,15 +56,15 @@ function loadPart(address) {
 }
 
 /** The parts of one explorer. Each is data, or the address of data that is loaded when it is asked for; then `changed` is called.
- *  @param {Record<string, any>} parts @param {() => void} changed */
-function partStore(parts, changed) {
+ *  @param {Record<string, any>} parts @param {(address: string) => Promise<any>} load @param {() => void} changed */
+function partStore(parts, load, changed) {
   const ready = new Map(), loading = new Set(), failed = new Set();
   /** @param {string} name */
   function begin(name) {
     const part = parts[name];
     if (typeof part !== "string") { ready.set(name, unpackAll(part)); return; }
     loading.add(name);
-    loadPart(part).then(data => ready.set(name, unpackAll(data)), () => failed.add(name))
+    load(part).then(inflateAll).then(data => ready.set(name, unpackAll(data)), () => failed.add(name))
       .finally(() => { loading.delete(name); changed(); });
   }
   return {

@@ -46,12 +46,6 @@ function mapsOf(networks, width) {
 }
 const bottomOf = maps => Math.max(...maps.map(map => map.y + map.height));
 
-/** The place in one grid of a token of another. */
-function sameSpot(token, [rows, columns], [otherRows, otherColumns]) {
-  const move = (i, from, to) => Math.min(to - 1, Math.floor((i + 0.5) * to / from));
-  return move(Math.floor(token / columns), rows, otherRows) * otherColumns + move(token % columns, columns, otherColumns);
-}
-
 function drawMaps(g, { t, ink, view, networks, percent, hover }, width) {
   const maps = mapsOf(networks, width), all = networks.flatMap(({ cells }) => cells);
   const low = Math.min(...all, view === "probe" ? 1 : 0), high = Math.max(...all); // one scale for all networks

@@ -20,9 +20,10 @@ type Unpacked = { shape: number[]; at(index: number): number; get(...place: numb
 type Model = {
   get(key: string): any;
   set(key: string, value: any): void;
-  on(name: string, handler: () => void): void;
-  off(name: string, handler: () => void): void;
+  on(name: string, handler: (message?: any) => void): void;
+  off(name: string, handler: (message?: any) => void): void;
   save_changes(): void;
+  send?(message: any): void; // to a live kernel
 };
 
 /** What an explorer sees: see the top of common.js. */
@@ -80,7 +81,11 @@ type Definition = {
   setup(view: View): Drawing;
   columns?: string;
   narrowColumns?: string;
+  captionAfter?: number;
+  presets?(t: Record<string, any>, view: View): Preset[];
 };
+/** A button that shows something worth seeing, which it looks for in the data. */
+type Preset = { label: string; find(): Record<string, any>; when?(): boolean };
 
 // What other scripts of a page bring.
 declare var explorerParts: Record<string, any> | undefined; // parts that were loaded, by address

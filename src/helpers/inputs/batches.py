@@ -97,7 +97,9 @@ def _none_short(parts: Iterable[Tensor], smallest: int) -> Iterator[Tensor]:
 
 def _order(n: int, k: int) -> Tensor:
     """Indices [n] in the order of pass k."""
-    return torch.randperm(n, generator=torch.Generator().manual_seed(k)) if k else torch.arange(n)
+    if k == 0:
+        return torch.arange(n, device="cpu")
+    return torch.randperm(n, generator=torch.Generator("cpu").manual_seed(k), device="cpu")
 
 
 def _read(images: ImageSource, chosen: Tensor) -> Tensor:

@@ -14,13 +14,14 @@ from PIL import Image
 from torch import Tensor, nn
 from torch.utils.data import Dataset
 
-from .photos import Photos, in_turn, photos
+from .photos import Photos, free_photos, in_turn, photos
 
 CIFAR_MEAN = (0.4914, 0.4822, 0.4465)
 CIFAR_STD = (0.2470, 0.2435, 0.2616)
 CIFAR_CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
 FASHION_CLASSES = ("t-shirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "boot")
 ASSETS = Path(str(files("helpers"))) / "assets"
+FREE_PHOTOS = "photos224"
 BUNDLED = {"cifar10": CIFAR_CLASSES, "fashion": FASHION_CLASSES}
 
 
@@ -73,12 +74,17 @@ def load_images(name: str = "cifar10", n: int | None = None, *, split: str = "te
                 model: nn.Module | None = None, classes: int | None = None) -> Images | Photos:
     """Bundled images ("cifar10": test 2,560, train 2,000; "fashion": 1,000 each; "digits"), or photos at paper scale.
 
+    "photos224" are seven free photos of the package at 224 px, prepared for `model`; SOURCES.md beside them says whose
+    they are.
+
     At `scale="paper"` they come from the folder in the environment variable BOOK_PHOTOS (default: ./photos), prepared
     as `model` expects; the label is the sub-folder, or the number a file's name begins with. The first `n` images are
     returned, of the first `classes` only if that is given: n=1000 and classes=50 give 20 of each.
     """
     images: Images | Photos
-    if scale == "paper":
+    if name == FREE_PHOTOS:
+        images = free_photos(ASSETS / FREE_PHOTOS, model)
+    elif scale == "paper":
         images = photos(Path(os.environ.get("BOOK_PHOTOS", "photos")), model)
         images = images.at(in_turn(images.labels))
     elif name == "digits":
@@ -86,7 +92,8 @@ def load_images(name: str = "cifar10", n: int | None = None, *, split: str = "te
     elif name in BUNDLED:
         images = _bundled(name, split)
     else:
-        raise ValueError(f"No bundled images called {name!r}; there are {', '.join([*BUNDLED, 'digits'])}.")
+        there = ", ".join([*BUNDLED, "digits", FREE_PHOTOS])
+        raise ValueError(f"No bundled images called {name!r}; there are {there}.")
     if classes is not None:
         first = [*dict.fromkeys(images.labels.tolist())][:classes]
         images = images.at(torch.isin(images.labels, torch.tensor(first)).nonzero()[:, 0])

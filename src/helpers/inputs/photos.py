@@ -61,6 +61,16 @@ def photos(folder: Path, model: nn.Module | None) -> Photos:
     return Photos(paths, torch.tensor(labels), timm.data.create_transform(**config, is_training=False), str(folder))
 
 
+def free_photos(folder: Path, model: nn.Module | None) -> Photos:
+    """The photos of the package, which are already cropped: only normalised, and resized where a model wants that."""
+    if model is None:
+        raise ValueError('load_images("photos224") needs model=…, to normalise the photos as that model expects.')
+    paths = tuple(sorted(folder.glob("*.webp")))
+    config = timm.data.resolve_model_data_config(model) | {"crop_pct": 1.0}
+    prepare = timm.data.create_transform(**config, is_training=False)
+    return Photos(paths, torch.arange(len(paths)), prepare, folder.name)
+
+
 def in_turn(labels: Tensor) -> Tensor:
     """Places of the first example of every class, then of the second of every class, and so on.
 

@@ -1,4 +1,4 @@
-"""Made variants of images: shifted, or set among clutter, with the truth about where the object is."""
+"""Made variants of images: shifted, with shuffled patches, or set among clutter, and where the object is."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TypeVar
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+from torch.utils.data import Dataset
 
 from .bundled import Images
 
@@ -33,6 +34,26 @@ def shifted(images: Kind, right: int = 0, down: int = 0, border: str = "wrap") -
     padded = F.pad(images.float(), room, mode="reflect") if border == "reflect" else F.pad(images.float(), room)
     top, left = abs(down) - down, abs(right) - right
     return padded[..., top : top + height, left : left + width].to(images.dtype)
+
+
+@dataclass(frozen=True)
+class Shuffled(Dataset):
+    """Images of a dataset with their patches of side × side pixels in random order, for each image one of its own."""
+
+    images: Dataset  # of pairs (image [C, H, W], label)
+    side: int
+
+    def __len__(self) -> int:
+        return len(self.images)  # type: ignore[arg-type]
+
+    def __getitem__(self, i: int) -> tuple[Tensor, int]:
+        x, label = self.images[i]
+        size = (self.side, self.side)
+        if x.shape[-2] % self.side or x.shape[-1] % self.side:
+            raise ValueError(f"images of {x.shape[-2]}×{x.shape[-1]} px cannot be cut into patches of {self.side}")
+        patches = F.unfold(x[None], size, stride=size)  # [1, C · side², patches]
+        order = torch.randperm(patches.shape[-1], generator=torch.Generator().manual_seed(i))
+        return F.fold(patches[..., order], x.shape[-2:], size, stride=size)[0], label
 
 
 @dataclass(frozen=True)

@@ -21,11 +21,11 @@ from .stream import stream
 
 @dataclass(frozen=True, repr=False, eq=False)
 class ChannelVariance:
-    """Variance and largest absolute value of every channel of some layers, over images and positions."""
+    """Variance of every channel of some layers over images, as CKA sees it, and its largest absolute value."""
 
     layers: list[str]
-    variance: dict[str, np.ndarray]  #: of each layer, [channels]
-    largest: dict[str, np.ndarray]  #: of |x|, [channels]
+    variance: dict[str, np.ndarray]  #: of each layer, over images, mean over positions [channels]
+    largest: dict[str, np.ndarray]  #: absolute value, [channels]
     n_images: int
 
     def __repr__(self) -> str:
@@ -65,7 +65,7 @@ class ChannelVariance:
 def channel_variance(model: nn.Module, images: ImageSource, layers: Sequence[str] | str | None = None, *,
                      batch_size: int = 128, device: str | torch.device | None = None,
                      progress: bool | None = None) -> ChannelVariance:
-    """The variance of every channel of some layers, by default of the blocks.
+    """The variance of every channel of some layers, by default of the blocks, over the images of each minibatch.
 
     >>> found = channel_variance(vit, images)
     >>> found.shares("blocks.5").sum().round(6)
@@ -78,44 +78,49 @@ def channel_variance(model: nn.Module, images: ImageSource, layers: Sequence[str
 
 
 class Moments:
-    """Count, mean, sum of squared deviations and largest absolute value of each channel, over everything seen."""
+    """What is known of each channel after some minibatches: its moments over everything, its variance over images."""
 
     def __init__(self) -> None:
-        self.n = 0
-        self.mean = self.squares = self.largest = torch.zeros(0)
+        self.n = self.degrees = 0
+        self.mean = self.squares = self.largest = self.over_images = torch.zeros(0, device="cpu")
 
     def add(self, x: Tensor, axis: int) -> None:
-        """Features whose channels lie along an axis; each batch brings its own mean (Chan et al. 1979)."""
+        """A minibatch [n, …] whose channels lie along an axis; it brings its own means (Chan et al. 1979)."""
+        x = x.float()
         others = [i for i in range(x.dim()) if i != axis]
-        variance, mean = torch.var_mean(x.float(), dim=others, correction=0)
-        self._join(x.numel() // x.shape[axis], mean.double().cpu(), variance.double().cpu(),
-                   x.float().abs().amax(dim=others).double().cpu())
+        variance, mean = torch.var_mean(x, dim=others, correction=0)
+        by_place = x.var(0, correction=0).movedim(axis - 1, 0).reshape(x.shape[axis], -1).mean(1)
+        self._join(x.numel() // x.shape[axis], len(x) - 1, *(value.double().cpu() for value in (
+            mean, variance, x.abs().amax(dim=others), by_place * len(x))))
 
-    def _join(self, n: int, mean: Tensor, variance: Tensor, largest: Tensor) -> None:
+    def _join(self, n: int, degrees: int, mean: Tensor, variance: Tensor, largest: Tensor, over_images: Tensor) -> None:
         if not self.n:
-            self.n, self.mean, self.squares, self.largest = n, mean, n * variance, largest
+            self.n, self.degrees, self.mean, self.squares = n, degrees, mean, n * variance
+            self.largest, self.over_images = largest, over_images
             return
         total, step = self.n + n, mean - self.mean
         self.squares = self.squares + n * variance + step**2 * (self.n * n / total)
         self.mean, self.n = self.mean + step * (n / total), total
-        self.largest = self.largest.maximum(largest)
+        self.largest, self.over_images = self.largest.maximum(largest), self.over_images + over_images
+        self.degrees += degrees
 
     def add_up(self) -> None:
         """Of all processes."""
-        n, parts = self.n, [gather([value[None]]) for value in (self.mean, self.squares, self.largest)]
-        counts = gather([torch.tensor([n], dtype=torch.float64)])
+        counts = gather([torch.tensor([[self.n, self.degrees]], dtype=torch.float64, device="cpu")]).long().tolist()
+        parts = [gather([value[None]]) for value in (self.mean, self.squares, self.largest, self.over_images)]
         self.n = 0
-        for count, mean, squares, largest in zip(counts.tolist(), *parts, strict=True):
-            self._join(int(count), mean, squares / count, largest)
+        for (n, degrees), mean, squares, largest, over_images in zip(counts, *parts, strict=True):
+            self._join(n, degrees, mean, squares / n, largest, over_images)
 
     def variance(self) -> Tensor:
-        """Of each channel [channels], float64."""
-        return self.squares / self.n
+        """Variance over images at one position, mean over positions [channels]: what centred Gram matrices see."""
+        return self.over_images / max(self.degrees, 1)
 
     def deviation(self) -> Tensor:
-        """Standard deviation of each channel, infinite where only rounding varies: such a channel says nothing."""
-        rounding = (4 * torch.finfo(torch.float32).eps) ** 2 * (self.mean**2 + self.variance())
-        return torch.where(self.variance() > rounding, self.variance().sqrt(), torch.inf)
+        """Standard deviation over images and positions, infinite where only rounding varies: that says nothing."""
+        variance = self.squares / self.n
+        rounding = (4 * torch.finfo(torch.float32).eps) ** 2 * (self.mean**2 + variance)
+        return torch.where(variance > rounding, variance.sqrt(), torch.inf)
 
 
 def channel_moments(model: nn.Module, images: ImageSource, layers: Any, batch_size: int,
@@ -133,7 +138,7 @@ def channel_moments(model: nn.Module, images: ImageSource, layers: Any, batch_si
         with tapped(model, wanted, visit_layer):
             model(x)
 
-    (wanted, moments), n = stream([model], [images], begin, visit, batch_size=batch_size, device=device,
+    (wanted, moments), n = stream([model], [images], begin, visit, batch_size=batch_size, smallest=2, device=device,
                                   progress=progress)
     for one, tap in zip(moments, wanted, strict=True):
         one.add_up()

@@ -155,7 +155,7 @@ def _window(size: int | None, n_heads: int, block: int) -> int:
 
 def subset_cka(hsic: Tensor, subsets: Sequence[tuple[int, ...]], n_heads: int) -> np.ndarray:
     """CKA [subsets, layers] from HSIC₁ sums [heads + layers, heads + layers] of single heads and layers."""
-    member = torch.zeros(len(subsets), n_heads, dtype=torch.float64)
+    member = torch.zeros(len(subsets), n_heads, dtype=torch.float64, device="cpu")
     for i, subset in enumerate(subsets):
         member[i, list(subset)] = 1
     own = ((member @ hsic[:n_heads, :n_heads]) * member).sum(1, keepdim=True)

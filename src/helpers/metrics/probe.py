@@ -22,7 +22,7 @@ from ..runtime.device import float64_device, full_precision, pick_device
 from ..runtime.distributed import all_max, all_sum, current, gather, of_each, together
 from ..runtime.progress import with_progress
 
-RIDGES = 2.0 ** torch.arange(-10, 21, 2, dtype=torch.float64)
+RIDGES = 2.0 ** torch.arange(-10, 21, 2, dtype=torch.float64, device="cpu")
 _CHUNK_BYTES = 8 << 20  # of features, and of fitted values, held at one time
 
 
@@ -83,7 +83,7 @@ def probe(train_x: Any, train_y: Any, test_x: Any, test_y: Any, *, ridge: float 
         all_y, few = all_y[few], _own(few, len(train_y))
         train_x, train_y = train_x[few.to(train_x.device)], train_y[few.to(train_y.device)]
     number = lambda y: torch.searchsorted(classes, y.cpu().contiguous())  # labels → 0, 1, …, K − 1
-    candidates = RIDGES if ridge == "auto" else torch.tensor([_positive(ridge)], dtype=torch.float64)
+    candidates = RIDGES if ridge == "auto" else RIDGES.new_tensor([_positive(ridge)])
     step = max(1, _CHUNK_BYTES // (4 * len(all_y) * max(train_x.shape[-1], len(classes) * len(candidates))))
     correct, chosen, held_out = _in_chunks(train_x, number(train_y), test_x, number(test_y), candidates, step,
                                            float64_device(pick_device(device)), progress)

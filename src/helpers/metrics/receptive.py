@@ -126,7 +126,7 @@ def receptive_field(model: nn.Module, images: ImageSource, layers: Sequence[str]
 
     def begin(x: Tensor) -> _Gradients:
         wanted = find(model, _before_skip(model, layers, x) if before_skip else layers, x)
-        return _Gradients(wanted, torch.zeros(len(wanted), *x.shape[-2:], dtype=torch.float64))
+        return _Gradients(wanted, torch.zeros(len(wanted), *x.shape[-2:], dtype=torch.float64, device="cpu"))
 
     def visit(state: _Gradients, batch: Tensor) -> None:
         with torch.enable_grad():
@@ -169,7 +169,7 @@ class _Gradients:
             if not total.any():
                 warn(f"no gradient reaches the input from the centre of {tap.name!r}: its channels are off there; take "
                      "more images or channels")
-        maps = totals / (n * self.colours * torch.tensor(self.taken)[:, None, None])
+        maps = totals / (n * self.colours * torch.tensor(self.taken, device="cpu")[:, None, None])
         names = [tap.name for tap in self.wanted]
         return ReceptiveField(maps.numpy(), names, self.grids, self.taken, self.exact, n)
 
@@ -202,7 +202,7 @@ def _centres(model: nn.Module, x: Tensor, wanted: list[Tap]) -> list[tuple[tuple
 
 def _sample(total: int, channels: int | None) -> Tensor:
     """Indices of all channels, or of `channels` random ones, the same in every batch."""
-    everything = torch.randperm(total, generator=torch.Generator().manual_seed(0))
+    everything = torch.randperm(total, generator=torch.Generator("cpu").manual_seed(0), device="cpu")
     return everything if channels is None else everything[:channels]
 
 
@@ -213,10 +213,10 @@ def _pull_back(centre: Tensor, x: Tensor, pick: Tensor, at_once: int,
     Images of a batch do not influence each other, so one vector pulls the same channel of all of them back.
     """
     pull = partial(torch.autograd.grad, centre, x, retain_graph=True)
-    total = torch.zeros(x.shape[-2:], dtype=torch.float64)
+    total = torch.zeros(x.shape[-2:], dtype=torch.float64, device="cpu")
     for chosen in pick.split(at_once):
         vectors = torch.zeros(len(chosen), *centre.shape, device=x.device, dtype=centre.dtype)
-        vectors[torch.arange(len(chosen)), :, chosen] = 1
+        vectors[torch.arange(len(chosen), device="cpu"), :, chosen] = 1
         (gradient,) = pull(vectors[0]) if at_once == 1 else pull(vectors, is_grads_batched=True)
         total += gradient.abs().flatten(0, -3).sum(0).cpu().double()
         advance(worth * len(chosen))

@@ -89,7 +89,7 @@ def minibatch_cka(x: Tensor, y: Tensor, batch_size: int = 128, unbiased: bool = 
     if len(x) != len(y):
         raise ValueError(f"x has {len(x)} examples and y has {len(y)}: both must describe the same ones")
     hsic = hsic1 if unbiased else hsic0
-    kl = kk = ll = torch.zeros((), dtype=torch.float64)
+    kl = kk = ll = torch.zeros((), dtype=torch.float64, device="cpu")
     for a, b in zip(x.split(batch_size), y.split(batch_size), strict=True):
         k, l = gram(a, centred=True), gram(b, centred=True)
         kl, kk, ll = kl + hsic(k, l).cpu(), kk + hsic(k, k).cpu(), ll + hsic(l, l).cpu()

@@ -18,7 +18,8 @@ from torch import Tensor, nn
 from .. import plots
 from ..inputs.batches import ImageSource
 from ..networks.anatomy import has_class_token
-from ..networks.taps import BlockCall, Tap, block_taps, children_called, is_transformer, outer_blocks, tapped
+from ..networks.blocks import BlockCall, outer_blocks
+from ..networks.taps import Tap, block_taps, children_called, is_transformer, tapped
 from ..networks.trace import Order, Place, trace
 from ..runtime.advice import warn
 from ..runtime.device import float64_device

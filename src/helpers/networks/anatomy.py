@@ -85,6 +85,9 @@ _NO_MAPS = {
 }
 
 
+_IN_BLOCKS = ("Nest",)  # their features [n, blocks, positions, C] have the shape of a map [n, h, w, C]
+
+
 @dataclass(frozen=True)
 class Grid:
     """How tokens lie on the image: `prefix` tokens without a place, then rows × columns patches."""
@@ -94,6 +97,7 @@ class Grid:
     prefix: int
     height: int  # of the image, in pixels
     width: int
+    patch: tuple[int, int] | None = None  # of each, where the network pads images to whole patches
 
     @property
     def tokens(self) -> int:
@@ -101,8 +105,9 @@ class Grid:
 
     def distances(self) -> Tensor:
         """Pixels between patch centres [P, P], float64."""
-        y = (torch.arange(self.rows, dtype=torch.float64) + 0.5) * (self.height / self.rows)
-        x = (torch.arange(self.columns, dtype=torch.float64) + 0.5) * (self.width / self.columns)
+        high, wide = self.patch or (self.height / self.rows, self.width / self.columns)
+        y = (torch.arange(self.rows, dtype=torch.float64, device="cpu") + 0.5) * high
+        x = (torch.arange(self.columns, dtype=torch.float64, device="cpu") + 0.5) * wide
         centres = torch.cartesian_prod(y, x)
         return torch.cdist(centres, centres, compute_mode="donot_use_mm_for_euclid_dist")
 
@@ -111,8 +116,11 @@ def grid_of(model: nn.Module, x: Tensor) -> Grid:
     """The token grid of a timm ViT for images [n, 3, H, W]; other architectures are refused with the reason."""
     require_attention_maps(model)
     height, width = x.shape[-2:]
-    rows, columns = patch_embed(model).dynamic_feat_size((height, width))  # type: ignore[operator, union-attr]
-    return Grid(rows, columns, int(model.num_prefix_tokens), height, width)  # type: ignore[arg-type]
+    embed: Any = patch_embed(model)
+    rows, columns = embed.dynamic_feat_size((height, width))
+    padded = getattr(embed, "dynamic_img_pad", False) and not hasattr(embed, "backbone")
+    return Grid(rows, columns, int(model.num_prefix_tokens), height, width,  # type: ignore[arg-type]
+                tuple(embed.patch_size) if padded else None)
 
 
 def has_class_token(model: nn.Module) -> bool:
@@ -152,20 +160,24 @@ def feature_map(features: Tensor, model: nn.Module, images: Tensor, name: str) -
         rows, columns = embed.dynamic_feat_size(images.shape[-2:])
         for prefix in (getattr(model, "num_prefix_tokens", 0), 0):  # the patch embedding has no prefix tokens yet
             tokens = prefix + rows * columns
-            if shape[2:] == (tokens, tokens) != images.shape[-2:]:
+            if shape[2:] == (tokens, tokens) != images.shape[-2:] and shape[1] in _head_counts(model):
                 raise ValueError(f"layer {name!r} has shape {shape}: that is attention, [n, heads, queries, keys], and "
                                  "has no positions in the image; see attention_maps")
             if shape[:2] == (len(images), tokens) and len(shape) == 3:
                 return features[:, prefix:].transpose(1, 2).unflatten(2, (rows, columns))
     if len(shape) == 4 and shape[0] == len(images):
-        return _channels_first(features, model, images, name)
+        axis = channel_axis(features, model, images, name)
+        if axis == 3 and type(model).__name__ in _IN_BLOCKS:
+            raise ValueError(f"layer {name!r} has shape {shape}: tokens of {type(model).__name__} stand in blocks, "
+                             "[n, blocks, positions, C], and not in the rows of the image; a stage gives a map")
+        return features.movedim(axis, 1)
     raise ValueError(f"layer {name!r} has shape {shape} for {len(images)} images: which positions of the image its "
                      f"tokens stand for is not known in {type(model).__name__}")
 
 
-def _channels_first(features: Tensor, model: nn.Module, images: Tensor, name: str) -> Tensor:
-    """[n, C, h, w] or [n, h, w, C] → [n, C, h, w]."""
-    return features.movedim(channel_axis(features, model, images, name), 1)
+def _head_counts(model: nn.Module) -> set[int]:
+    """How many heads the attentions of a model have; a map of as many channels could be their weights."""
+    return {m.num_heads for m in model.modules() if isinstance(getattr(m, "num_heads", None), int)}  # type: ignore[misc]
 
 
 def channel_axis(features: Tensor, model: nn.Module, images: Tensor, name: str) -> int:

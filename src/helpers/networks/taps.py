@@ -26,11 +26,11 @@ from typing import Any, Literal
 from torch import Tensor, nn
 
 from ..runtime.advice import warn
-from .trace import Order, Place, first_tensor, trace, uncompiled
+from .blocks import BlockCall, outer_blocks
+from .trace import Order, Place, tensors, trace, uncompiled
 
 Which = Literal["blocks", "all"]
 
-_BLOCK = re.compile(r"Block|Bottleneck|PreActBasic|EncoderLayer|InvertedResidual")
 _NO_OP = re.compile(r"Identity|Drop|Flatten|Pad")
 _HEAD = re.compile(r"(module\.)?(head|fc|fc_norm|classifier|attn_pool|global_pool)(\.|$)")
 _BEFORE_EMBED = re.compile(r"(module\.)?(norm_pre$|(patch_embed|stem)\.(proj|norm)$)")
@@ -46,6 +46,7 @@ class Tap:
     path: str
     side: str
     call: int
+    item: int = 0  # which of several tensors
 
 
 def taps(model: nn.Module, which: Which = "blocks", images: Tensor | None = None) -> list[str]:
@@ -74,7 +75,8 @@ def find(model: nn.Module, names: Iterable[str] | None, images: Tensor | None) -
     if wrong := [type(name).__name__ for name in wanted if not isinstance(name, str)]:
         raise TypeError(f"layers are given by name, not as {wrong[0]}: say 'blocks', 'all', or names that taps(model) "
                         "lists, such as 'blocks.0'")
-    found = [Tap(name, *_place(name, places, model, order)) for name in dict.fromkeys(wanted)]
+    found = [Tap(name, *(place := _place(name, places, model, order)), order.items.get(place, 0))
+             for name in dict.fromkeys(wanted)]
     if not found:
         raise ValueError(f"no layers: none were named, or {type(model).__name__} has none that compute something")
     found = _one_row_each(found, order, chosen=names not in (None, "blocks", "all"))
@@ -106,32 +108,6 @@ def _wanted(names: Iterable[str] | None, model: nn.Module, blocks: list[BlockCal
         return [*outside, *places] if names == "all" else [one.name for one in blocks]
     one = isinstance(names, str) or not isinstance(names, Iterable)
     return [names] if one else list(names)  # type: ignore[list-item]
-
-
-@dataclass(frozen=True)
-class BlockCall:
-    """One call of a residual block; a block that several places share (tied weights) has several."""
-
-    path: str
-    block: nn.Module
-    call: int
-    mark: str  # what its names end with: "@1" at the second call, nothing when there is only one
-
-    @property
-    def name(self) -> str:
-        """Of the block's output, a tap."""
-        return self.path + self.mark
-
-
-def outer_blocks(model: nn.Module, order: Order) -> list[BlockCall]:
-    """Every residual block that runs, call by call in execution order; blocks inside blocks are left out."""
-    model = uncompiled(model)
-    found = [(path, m) for path, m in model.named_modules() if path and _BLOCK.search(type(m).__name__)]
-    found = [(path, m) for path, m in found if (path, "out", 0) in order]
-    outer = [(path, m) for path, m in found if not any(path.startswith(other + ".") for other, _ in found)]
-    calls = [BlockCall(path, m, k, f"@{k}" if order.calls(path) > 1 else "")
-             for path, m in outer for k in range(order.calls(path))]
-    return sorted(calls, key=lambda one: order[one.path, "out", one.call])
 
 
 def children_called(one: BlockCall, order: Order) -> list[str]:
@@ -237,7 +213,7 @@ def tapped(
         def hook(_: nn.Module, args: tuple, kwargs: dict, output: Any = None) -> None:
             if next(call) == tap.call:
                 missed.pop(i)
-                visit(i, _readable((*args, *kwargs.values()) if tap.side == "in" else output, tap.name))
+                visit(i, _readable((*args, *kwargs.values()) if tap.side == "in" else output, tap))
 
         return hook
 
@@ -257,11 +233,15 @@ def tapped(
                          "layers out")
 
 
-def _readable(value: Any, name: str) -> Tensor:
+def _readable(value: Any, tap: Tap) -> Tensor:
     """The tensor that a tap holds, if a measurement can read it."""
-    tensor = first_tensor(value)
-    if tensor is None:
+    name, found = tap.name, tensors(value)
+    if len(found) <= tap.item:
         raise TypeError(f"layer {name!r} gives {type(value).__name__}, not a tensor")
+    tensor = found[tap.item]
+    if tensor.is_quantized:
+        raise ValueError(f"layer {name!r} gives quantised numbers (int8): measure the network before it was quantised, "
+                         "or read a layer after it gives floats again")
     if tensor.is_complex():
         raise ValueError(f"layer {name!r} gives complex numbers, and a measurement would lose their imaginary part: "
                          "read a layer with real numbers, say one that applies torch.view_as_real")

@@ -1,19 +1,24 @@
-"""What a model does with one image: which modules are called, in which order, and how many rows each gives."""
+"""What a model does with one image: which modules are called, in which order, how many rows each gives, and which add
+something to what went past them."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+from torch.utils.weak import WeakIdKeyDictionary
 
 from ..runtime.borrow import borrowed, held
 from ..runtime.device import device_of, dtype_of
 from .anatomy import channels, fixed_size, require_network
 
 Place = tuple[str, str, int]  # module path, "in" or "out", at which of its calls
+_ADDITIONS = {"add", "add_", "__add__", "__iadd__", "__radd__"}
 
 
 class Order(dict[Place, int]):
@@ -27,6 +32,9 @@ class Order(dict[Place, int]):
         first = {id(m): path for path, m in model.named_modules()}
         self.names = {path: first[id(m)] for path, m in model.named_modules(remove_duplicate=False)}
         self.rows: dict[Place, int] = {}
+        self.items: dict[Place, int] = {}  # which of several tensors is meant, where it is not the first
+        self.inputs: dict[str, int] = {}  # number of the first tensor that a module reads
+        self.sums: set[str] = set()  # modules that add two tensors of one shape
 
     def calls(self, path: str) -> int:
         """How often a module is called in one pass."""
@@ -55,23 +63,49 @@ def trace(model: nn.Module, images: Tensor | None) -> Order:
         return _run(uncompiled(model), x[:1].to(device_of(model), dtype, copy=True), tuple(x.shape))
 
 
+class _Sums(TorchFunctionMode):
+    """Notes which module is adding two tensors of one shape, neither of them a parameter: a residual sum."""
+
+    def __init__(self, order: Order) -> None:
+        super().__init__()
+        self.order = order
+        self.running: list[str] = []  # modules inside each other
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if getattr(func, "__name__", "") in _ADDITIONS and self.running:
+            terms = [a for a in (*args, *(kwargs or {}).values()) if isinstance(a, Tensor)]
+            same = len(terms) == 2 and terms[0].shape == terms[1].shape
+            if same and not any(isinstance(term, nn.Parameter) for term in terms):
+                self.order.sums.add(self.running[-1])
+        return func(*args, **(kwargs or {}))
+
+
 def _run(model: nn.Module, x: Tensor, shape: tuple[int, ...]) -> Order:
     """One pass of x [1, ...], the first of images of `shape`."""
     order = Order(model)
     calls: Counter[str] = Counter()
+    sums, numbers, number = _Sums(order), WeakIdKeyDictionary(), count()
 
     def note(path: str, side: str, value: Any) -> None:
         place = path, side, calls[path]
         order[place] = len(order)
-        tensor = first_tensor(value)
+        order.items[place], tensor = _meant(value)
         if tensor is not None:
             order.rows[place] = len(tensor) if tensor.dim() else 0
 
     def enter(path: str) -> Callable[..., None]:
-        return lambda _, args, kwargs: note(path, "in", (*args, *kwargs.values()))
+        def hook(_: nn.Module, args: Any, kwargs: Any) -> None:
+            values = (*args, *kwargs.values())
+            if (tensor := first_tensor(values)) is not None:
+                order.inputs[path] = numbers.setdefault(tensor, next(number))
+            note(path, "in", values)
+            sums.running.append(path)
+
+        return hook
 
     def leave(path: str) -> Callable[..., None]:
         def hook(_: nn.Module, __: Any, output: Any) -> None:
+            sums.running.pop()
             note(path, "out", output)
             calls[path] += 1
 
@@ -82,10 +116,11 @@ def _run(model: nn.Module, x: Tensor, shape: tuple[int, ...]) -> Order:
         for path, module in model.named_modules():
             handles.append(module.register_forward_pre_hook(enter(path), with_kwargs=True))
             handles.append(module.register_forward_hook(leave(path)))
-        model(x)
+        with sums:
+            model(x)
     except torch.OutOfMemoryError:
         raise
-    except RuntimeError as error:
+    except (RuntimeError, AssertionError, IndexError) as error:
         raise ValueError(f"{type(model).__name__} cannot read images of shape {shape} ({error}): pass "
                          "such as it wants, also to taps(model, images=x)") from error
     finally:
@@ -94,14 +129,26 @@ def _run(model: nn.Module, x: Tensor, shape: tuple[int, ...]) -> Order:
     return order
 
 
+def tensors(value: Any) -> list[Tensor]:
+    """The tensors among what a module gives or reads."""
+    return [item for item in (value if isinstance(value, (tuple, list)) else (value,)) if isinstance(item, Tensor)]
+
+
 def first_tensor(value: Any) -> Tensor | None:
-    """The tensor that a module gives, or the first of several; None when there is none."""
-    items = value if isinstance(value, (tuple, list)) else (value,)
-    return next((item for item in items if isinstance(item, Tensor)), None)
+    """The first of them; None when there is none."""
+    return next(iter(tensors(value)), None)
+
+
+def _meant(value: Any) -> tuple[int, Tensor | None]:
+    """Of several tensors for one image, which is the first with one row (else the first of all), and that tensor."""
+    found = tensors(value)
+    which = next((i for i, t in enumerate(found) if t.dim() and len(t) == 1), 0)
+    return which, (found[which] if found else None)
 
 
 def _blank(model: nn.Module) -> Tensor:
     """A black image [1, C, H, W] of the size the model declares (convolutions take any)."""
+    model = getattr(model, "module", model)  # of DataParallel
     wanted = channels(model) or next((m.in_channels for m in model.modules() if isinstance(m, nn.Conv2d)), None)
     if wanted is None:
         raise ValueError(f"{type(model).__name__} does not say what it reads: pass examples, taps(model, images=x)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, partial
 from inspect import signature
 from pathlib import Path
@@ -17,8 +17,10 @@ import timm
 import torch
 from safetensors.torch import load_file
 from torch import nn
+from torch.utils.flop_counter import FlopCounterMode
 
 from ..lab import runs as lab
+from .local import V1_STRIDES, local_weights, set_attributes
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,14 @@ class Entry:
     timm_id: str
     lab_twin: str  # the lab model of the same role, for readers who cannot download
     licence: str = "Apache-2.0"
+    file: str = ""  # another name of its weights in the folder BOOK_WEIGHTS
+    set: dict[str, Any] = field(default_factory=dict)  # what that file needs, and timm's own does not
+
+    def local(self, weights: str | Path | None = None) -> tuple[Path | None, dict[str, Any]]:
+        """The file of its weights, given or found, and the settings that this file needs."""
+        path = local_weights(self.timm_id, self.file) if weights is None else Path(weights)
+        of_timm = path is None or path.stem in (self.timm_id, self.timm_id.replace(".", "_"))
+        return path, {} if of_timm else self.set
 
 
 PAPER = {
@@ -43,11 +53,16 @@ PAPER = {
     "vit_h14_in1k": Entry("ViT-H/14, ImageNet only (DeiT III)", "deit3_huge_patch14_224.fb_in1k", "vit_large_10"),
     "vit_s16": Entry("small ViT, large data", "vit_small_patch16_224.augreg_in21k", "vit_cls"),
     "vit_s16_in1k": Entry("small ViT, ImageNet only", "vit_small_patch16_224.augreg_in1k", "vit_cls_10"),
+    "vit_ti16": Entry("tiny ViT, large data (ImageNet-21k, then 1k)", "vit_tiny_patch16_224.augreg_in21k_ft_in1k",
+                      "vit_cls"),
+    "deit_ti16": Entry("tiny ViT, ImageNet only (DeiT)", "deit_tiny_patch16_224.fb_in1k", "vit_cls_10"),
     "vit_relpos_cls": Entry("ViT trained with CLS", "vit_relpos_medium_patch16_cls_224.sw_in1k", "vit_cls"),
     "vit_relpos_gap": Entry("ViT trained with GAP", "vit_relpos_medium_patch16_224.sw_in1k", "vit_gap"),
     "resnet50_bit": Entry("ResNet50x1 (BiT)", "resnetv2_50x1_bit.goog_in21k", "resnet"),
     "resnet152_bit": Entry("ResNet152x2 (BiT)", "resnetv2_152x2_bit.goog_in21k", "resnet"),
     "resnet50": Entry("plain ResNet-50, second opinion", "resnet50.a1_in1k", "resnet"),
+    "resnet50_v1": Entry("plain ResNet-50, ImageNet only", "resnet50.tv_in1k", "resnet", "BSD-3-Clause",
+                         file="resnet50_v1_in1k", set=V1_STRIDES),
     "hybrid_b16": Entry("hybrid R50+ViT-B/16", "vit_base_r50_s16_224.orig_in21k", "hybrid"),
     "mixer_b16": Entry("MLP-Mixer-B/16", "mixer_b16_224.goog_in21k", "mixer"),
     "mixer_l16": Entry("MLP-Mixer-L/16", "mixer_l16_224.goog_in21k", "mixer"),
@@ -61,7 +76,11 @@ SAME_PART = {"vit_cls": "vit_b16", "resnet": "resnet50_bit", "vit_gap": "vit_rel
 
 def load_model(name: str, *, scale: str = "lab", trained: bool = True, weights: str | Path | None = None,
                seed: int | None = None) -> nn.Module:
-    """A network in eval mode. Lab models come from the package, paper models from timm (or a local `weights` file).
+    """A network in eval mode. Lab models come from the package, paper models from timm or a local file.
+
+    A local file is `weights`, or found in the folder of the environment variable BOOK_WEIGHTS under timm's name
+    (vit_tiny_patch16_224.augreg_in21k_ft_in1k.safetensors). One for "resnet50_v1" that does not have timm's name is
+    taken for the original network, whose strides differ from timm's.
 
     trained=False gives the same architecture with random weights, as its training began (the head of a lab ViT starts
     at zero); only residual branches that a public recipe starts at next to nothing are given their full weight.
@@ -126,11 +145,13 @@ def load_weights(model: nn.Module, path: Path, entry: dict | None = None) -> Non
 
 def _paper_model(name: str, trained: bool, seed: int, weights: str | Path | None) -> nn.Module:
     entry = PAPER[_known(name, PAPER, "paper")]
+    path, settings = entry.local(weights)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        model = _create(entry, pretrained=trained and weights is None)
-    if weights is not None:
-        load_weights(model, Path(weights))
+        model = _create(entry, pretrained=trained and path is None)
+    set_attributes(model, settings, name)
+    if trained and path is not None:
+        load_weights(model, path)
     return model.eval()
 
 
@@ -193,13 +214,20 @@ def _known(name: str, names: dict, scale: str) -> str:
 
 
 def list_models() -> pd.DataFrame:
-    """All networks: name, scale, role in the papers, parameters (millions), test accuracy (of classes), licence."""
+    """All networks: name, scale, role in the papers, parameters (millions), test accuracy (of classes), licence.
+
+    What a network costs stands in between: GFLOPs of one image (a product and a sum are two) and the megabytes of its
+    weights in float32.
+    """
     recipes = lab.recipes()
-    rows = [dict(name=name, scale="lab", **_role_and_accuracy(recipes[name], entry["test_accuracy"]),
-                 parameters=entry["parameters"] / 1e6, licence="MIT") for name, entry in lab.read_manifest().items()]
-    rows += [dict(name=name, scale="paper", role=entry.role, parameters=_parameters(entry.timm_id) / 1e6,
-                  accuracy=float("nan"), licence=entry.licence) for name, entry in PAPER.items()]
-    columns = ["name", "scale", "role", "parameters", "accuracy", "licence"]
+    rows = []
+    for name, entry in lab.read_manifest().items():
+        rows.append(dict(name=name, scale="lab", **_role_and_accuracy(recipes[name], entry["test_accuracy"]),
+                         **_cost(*_lab_size(name)), licence="MIT"))
+    for name, public in PAPER.items():
+        rows.append(dict(name=name, scale="paper", role=public.role, accuracy=float("nan"), licence=public.licence,
+                         **_cost(*_size(public.timm_id))))
+    columns = ["name", "scale", "role", "parameters", "gflops", "megabytes", "accuracy", "licence"]
     return pd.DataFrame(rows, columns=columns).set_index("name")
 
 
@@ -210,9 +238,25 @@ def _role_and_accuracy(run: dict[str, Any], accuracy: float) -> dict[str, Any]:
     return dict(role=f"{run['role']} ({100 * accuracy:.1f} % of masked colours)", accuracy=float("nan"))
 
 
+def _cost(parameters: int, flops: int) -> dict[str, float]:
+    return dict(parameters=parameters / 1e6, gflops=flops / 1e9, megabytes=4 * parameters / 1e6)
+
+
 @cache
-def _parameters(timm_id: str) -> int:
-    """Counted on a model without memory."""
+def _lab_size(name: str) -> tuple[int, int]:
+    with torch.device("meta"):
+        return _counted(lab.untrained(name).eval(), 32)
+
+
+@cache
+def _size(timm_id: str) -> tuple[int, int]:
     with torch.device("meta"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return sum(p.numel() for p in timm.create_model(timm_id).parameters())
+        return _counted(timm.create_model(timm_id).eval(), 224)
+
+
+def _counted(model: nn.Module, side: int) -> tuple[int, int]:
+    """Parameters, and operations on one image, of a model without memory."""
+    with torch.no_grad(), FlopCounterMode(display=False) as counter:
+        model(torch.zeros(1, 3, side, side, device="meta"))
+    return sum(p.numel() for p in model.parameters()), counter.get_total_flops()

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ..inputs.kinds import kinds_of
 from ..inputs.photos import Photos
 from .measures import PROBE_IMAGES
 
@@ -20,6 +21,11 @@ class Choice:
     def __init__(self, photos: Photos, settings: dict[str, Any]) -> None:
         self.photos, self.settings = photos, settings
         self.order = torch.randperm(len(photos), generator=torch.Generator().manual_seed(0))
+
+    @property
+    def probe_labels(self) -> Tensor:
+        """What probes are to tell apart [N]: classes, or kinds of them; −1 for a photo of neither."""
+        return kinds_of(self.photos.labels) if self.settings["probe_kinds"] else self.photos.labels
 
     def indices(self, measure: str, trained: bool) -> Tensor:
         """Of the photos of one measurement; untrained twins may see fewer."""
@@ -42,8 +48,8 @@ class Choice:
 
     def classes(self) -> dict[int, Tensor]:
         """Label → its photos in tens, the same number of tens for all classes that have two or more."""
-        labels = self.photos.labels[self.order]
-        members = {int(c): self.order[labels == c] for c in labels.unique()}
+        labels = self.probe_labels[self.order]
+        members = {int(c): self.order[labels == c] for c in labels.unique() if c >= 0}
         members = {c: m for c, m in members.items() if len(m) >= 2 * PROBE_IMAGES}
         tens = min([self.settings["parts"], *(len(m) // PROBE_IMAGES for m in members.values())])
         return {c: m[: tens * PROBE_IMAGES] for c, m in list(members.items())[: self.settings["probe_classes"]]}

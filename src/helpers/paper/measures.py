@@ -9,14 +9,18 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 from .. import (
     attention_distance,
+    attention_maps,
+    channel_variance,
     cka,
     features,
     head_similarity,
@@ -28,11 +32,12 @@ from .. import (
 from ..claims import scores
 from ..claims.intervals import jackknife
 from ..inputs.photos import Photos
+from ..inputs.variants import Shuffled
 from ..metrics.localize import Localization
 from ..metrics.probe import probe
 from ..metrics.skip import branches
 from ..metrics.surgery import without_skip
-from ..networks.anatomy import grid_of
+from ..networks.anatomy import grid_of, patch_embed
 from ..runtime.distributed import current
 from .networks import count_classes, kind
 
@@ -63,7 +68,8 @@ ANY = ("vit", "mixer", "cnn")
 PROBE_IMAGES = 10  # of each class in each part: five to train a probe, five to test it
 
 
-def similarity(models: list[nn.Module], images: list[Photos], settings: dict[str, Any]) -> Found:
+def similarity(models: list[nn.Module], images: list[Photos], settings: dict[str, Any],
+               standardise: bool = False) -> Found:
     """CKA within each network and across two: of all taps for a ViT and a CNN, as in chapter 18, else of blocks."""
     vit_and_cnn = [kind(model) for model in models] == ["vit", "cnn"]
     layers = "all" if vit_and_cnn else None
@@ -71,7 +77,7 @@ def similarity(models: list[nn.Module], images: list[Photos], settings: dict[str
     if len(models) > 1 and images[1] is not images[0]:
         other["other_images"] = images[1]
     result = cka(models[0], images[0], layers=layers, **other, batch_size=settings["batch_size"],
-                 passes=settings["passes"], progress=settings["progress"])
+                 passes=settings["passes"], standardise=standardise, progress=settings["progress"])
     numbers: dict[str, float] = {}
     if vit_and_cnn and result.cross is not None:
         numbers = scores.structure(result) | scores.matching(result.cross)
@@ -82,11 +88,27 @@ def similarity(models: list[nn.Module], images: list[Photos], settings: dict[str
                  {"layers 0": result.layers, "layers 1": result.other_layers or []})
 
 
+def strongest_channels(models: list[nn.Module], images: list[Photos], settings: dict[str, Any]) -> Found:
+    """How the variance of every tap is spread over its channels: the strongest one, its share, its largest value."""
+    result = channel_variance(models[0], images[0], "all", batch_size=settings["batch_size"],
+                              progress=settings["progress"])
+    table = result.to_frame()
+    arrays = {name: table[name].to_numpy() for name in table}
+    return Found({"strongest_share": float(result.strongest.max())}, arrays, {"layers": result.layers})
+
+
+FEW = 8  # photos whose attention maps are kept, for their entropy
+
+
 def attention(models: list[nn.Module], images: list[Photos], settings: dict[str, Any]) -> Found:
-    """Mean attention distance of every head, the extremes as shares of the uniform level."""
-    result = attention_distance(models[0], images[0], batch_size=settings["batch_size"] // 4,
-                                progress=settings["progress"])
-    arrays = {"pixels": result.pixels, "cls_mass": result.cls_mass, "uniform": np.array(result.uniform)}
+    """Mean attention distance of every head, also on shuffled patches, its mass on [CLS], and its entropy."""
+    model, options = models[0], {"batch_size": settings["batch_size"] // 4, "progress": settings["progress"]}
+    result = attention_distance(model, images[0], **options)
+    side: Any = patch_embed(model).patch_size[0]  # type: ignore[union-attr, index]
+    mixed = attention_distance(model, Shuffled(images[0], side), **options)
+    maps = attention_maps(model, images[0].take(FEW), batch_size=FEW, progress=settings["progress"])
+    arrays = {"pixels": result.pixels, "cls_mass": result.cls_mass, "uniform": np.array(result.uniform),
+              "shuffled": mixed.pixels, "entropy": maps.entropy}
     return Found(scores.reach(result), arrays)
 
 
@@ -109,6 +131,9 @@ def _spread(names: list[str], n: int) -> list[str]:
     return [names[i] for i in dict.fromkeys(np.linspace(0, len(names) - 1, n).round().astype(int))]
 
 
+PICTURE = (28, 28)  # to which receptive fields are averaged for drawing
+
+
 def fields(models: list[nn.Module], images: list[Photos], settings: dict[str, Any]) -> Found:
     """Effective receptive fields of a ViT and a CNN: the first tap and blocks, every sum, and its branch before it."""
     options = {"channels": settings["field_channels"], "batch_size": settings["field_batch"],
@@ -123,6 +148,9 @@ def fields(models: list[nn.Module], images: list[Photos], settings: dict[str, An
         for what, (layers, before_skip) in chosen.items():
             found = receptive_field(model, photos, layers, before_skip=before_skip, **options)
             kept[f"{name} {what}"], names[f"{name} {what}"] = found, found.layers
+            if what == "blocks":
+                arrays[f"{name} maps"] = F.adaptive_avg_pool2d(torch.tensor(found.maps), PICTURE).numpy()
+                names[f"{name} grids"] = [list(grid) for grid in found.grids]
             arrays |= {f"{name} {what} radius50": found.radius(0.5), f"{name} {what} radius90": found.radius(0.9),
                        f"{name} {what} centre": found.centre_share, f"{name} {what} uniform": found.uniform_share}
     return Found({}, arrays, names, kept)
@@ -156,6 +184,7 @@ def norms(models: list[nn.Module], images: list[Photos], settings: dict[str, Any
     views = ("ratio", "cosine_sum", "cosine_branch")
     arrays = {f"{view} {curve}": values for view in views for result in (vit, cnn)
               for curve, values in scores.by_block(result, view).items()}
+    arrays |= {f"{branch} tokens": values for branch, values in vit.ratio.items()}  # [depth, tokens]
     return Found(scores.norm_ratios(vit, cnn), arrays)
 
 
@@ -232,18 +261,21 @@ def _accuracy(model: nn.Module, images: Photos, settings: dict[str, Any]) -> flo
 
 
 def probes(models: list[nn.Module], images: list[Photos], settings: dict[str, Any]) -> Found:
-    """Linear probes on single spatial tokens, their mean and the class token; images in tens, class after class."""
-    model, numbers = models[0], {}
-    names = [name for name in taps(model) if name.rpartition(".")[2].isdigit()]
+    """Linear probes of every block: single spatial tokens, their mean, the class token; images in tens by class."""
+    model = models[0]
+    names = taps(model)
     own = lambda values: current().own(values, settings["batch_size"])
     train, y = own(torch.arange(len(images[0])) % PROBE_IMAGES < PROBE_IMAGES // 2), own(images[0].labels)
-    for where, name in (("middle", names[len(names) // 2]), ("last", names[-1])):
-        x = features(model, images[0], name, batch_size=settings["batch_size"], gather=False,
-                     progress=settings["progress"])
+    found: dict[str, list[float]] = {}
+    layers = features(model, images[0], names, batch_size=settings["batch_size"], gather=False,
+                      progress=settings["progress"])
+    for x in layers.values():
         for token, part in _readouts(model, x, images[0]).items():
             result = probe(part[train], y[train], part[~train], y[~train], progress=settings["progress"])
-            numbers[f"{where} {token}"] = float(result.accuracy.mean())
-    return Found(numbers)
+            found.setdefault(token, []).append(float(result.accuracy.mean()))
+    numbers = {f"{where} {token}": values[at] for token, values in found.items()
+               for where, at in (("middle", len(names) // 2), ("last", -1))}
+    return Found(numbers, {token: np.array(values) for token, values in found.items()}, {"layers": names})
 
 
 def _readouts(model: nn.Module, x: torch.Tensor, images: Photos) -> dict[str, torch.Tensor]:
@@ -259,6 +291,8 @@ def _readouts(model: nn.Module, x: torch.Tensor, images: Photos) -> dict[str, to
 
 MEASURES = {
     "similarity": Measure(similarity, (ANY, ANY), 10240),
+    "standardised": Measure(partial(similarity, standardise=True), (ANY, ANY), 10240),
+    "channels": Measure(strongest_channels, (ANY,), 10240),
     "attention": Measure(attention, (("vit",),), 5000),
     "norms": Measure(norms, (("vit",), ("cnn",)), 2560),
     "heads": Measure(heads, (("vit",), ("cnn",)), 2560),

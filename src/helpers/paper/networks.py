@@ -6,13 +6,15 @@
         options: {img_size: 224, num_classes: 0}   # for timm.create_model
         set: {layer2.0.conv1.stride: [2, 2]}       # attributes to set afterwards
         prepare: {crop_pct: 0.875}                 # where its images are prepared otherwise than timm says
-        weights: my_vit.safetensors                # beside this file; without it timm's own are fetched
+        weights: my_vit.safetensors                # beside this file, or in the folder BOOK_WEIGHTS names; without
+                                                   # it timm's own are fetched
         note: {en: What these weights are., ko: 이 가중치의 정체.}
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -27,6 +29,7 @@ from torch import nn
 from ..claims.render import LANGUAGES
 from ..lab.runs import sha256
 from ..networks.anatomy import fixed_size, patch_embed
+from ..networks.local import set_attributes
 from ..networks.zoo import PAPER, from_cache, load_weights, with_live_branches
 
 
@@ -48,8 +51,7 @@ class Network:
             model = self._create(seed, pretrained=self.weights is None)
         else:
             model = with_live_branches(partial(self._create, seed))
-        for path, value in self.set.items():
-            _set(model, path, value, self.name)
+        set_attributes(model, self.set, self.name)
         size = fixed_size(model)  # timm's description stays that of the size it was trained at
         described = {"input_size": (3, *size)} if size else {}
         config: Any = model.pretrained_cfg
@@ -80,17 +82,6 @@ class Network:
                              for key, value in timm.data.resolve_model_data_config(model).items()}}
 
 
-def _set(model: nn.Module, path: str, value: Any, name: str) -> None:
-    """Set `layer2.0.conv1.stride`, say; lists become tuples, as torch has them."""
-    owner, _, attribute = path.rpartition(".")
-    try:
-        module = model.get_submodule(owner)
-        getattr(module, attribute)
-    except AttributeError as error:
-        raise ValueError(f"{name}: the network has no {path!r} that could be set") from error
-    setattr(module, attribute, tuple(value) if isinstance(value, list) else value)
-
-
 def count_classes(model: nn.Module) -> int:
     """How many classes its classifier tells apart; 0 without one."""
     head = model.get_classifier() if hasattr(model, "get_classifier") else None  # type: ignore[operator]
@@ -108,7 +99,8 @@ def kind(model: nn.Module) -> str:
     """vit (attention between patches), mixer, or cnn."""
     if patch_embed(model) is None:
         return "cnn"
-    return "vit" if hasattr(model, "num_prefix_tokens") else "mixer"
+    attends = hasattr(model, "num_prefix_tokens") or any(hasattr(m, "num_heads") for m in model.modules())
+    return "vit" if attends else "mixer"
 
 
 def read_spec(path: Path | None) -> tuple[dict[str, Network], dict[str, Any]]:
@@ -134,9 +126,12 @@ def _network(name: str, facts: dict[str, Any], path: Path) -> Network:
     note = facts.get("note")
     if note is not None and set(note) != set(LANGUAGES):
         raise ValueError(f"{path.name}: the note of {name} must be {{en: …, ko: …}}")
-    weights = path.parent / facts["weights"] if "weights" in facts else None
-    if weights is not None and not weights.is_file():
-        raise ValueError(f"{path.name}: the weights of {name} are not there: {weights}")
+    places = [path.parent, Path(os.environ.get("BOOK_WEIGHTS", path.parent))]
+    files = [place / facts["weights"] for place in places] if "weights" in facts else []
+    weights = next((file for file in files if file.is_file()), None)
+    if files and weights is None:
+        raise ValueError(f"{path.name}: the weights of {name} are not there: {files[0]}; put them beside that file, or "
+                         "say in BOOK_WEIGHTS which folder has them")
     given = {key: facts[key] for key in ("options", "set", "prepare") if key in facts}
     return Network(name, facts["architecture"], weights=weights, note=note, **given)
 
@@ -148,7 +143,8 @@ def find_networks(names: list[str], described: dict[str, Network]) -> dict[str, 
         if name in described:
             found[name] = described[name]
         elif name in PAPER:
-            found[name] = Network(name, PAPER[name].timm_id)
+            weights, settings = PAPER[name].local()
+            found[name] = Network(name, PAPER[name].timm_id, weights=weights, set=settings)
         elif timm.is_model(name.partition(".")[0]):
             found[name] = Network(name, name)
         else:

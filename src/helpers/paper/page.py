@@ -5,87 +5,27 @@ from __future__ import annotations
 import base64
 import io
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
-import yaml
 
 from .. import plots
-from ..claims import rules
-from ..claims.entries import LANGUAGES, called, claim, rule_of
+from ..claims.entries import LANGUAGES, claim
 from ..claims.intervals import Interval
 from ..claims.numerals import number_text
 from ..claims.render import MARKS, facts, value_text
 from ..claims.render import WORDS as CLAIM_WORDS
-from ..claims.reports import decide, pooled, usual_verdict
 from ..claims.scores import is_block, middles
+from ..claims.verdicts import judged, pooled
 from .cost import DEVICES, PAIRS, hours
+from .stored import CONTENT, ROWS, Result, Results, Row, numbers_of, runs_in
 
-Result = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Row:
-    """One claim and the measurement that speaks to it.
-
-    Numbers that are the claim's own quantities are named, and judged, as in the chapter; others are named here.
-    """
-
-    claim: str
-    measure: str
-    numbers: dict[str, dict[str, str]] | None = None  # key in the results → what it is, in both languages
-
-    def named(self, lang: str) -> dict[str, str]:
-        """Key in the results → what it is called."""
-        if self.numbers is None:
-            return called(claim(self.claim), lang)
-        return {key: words[lang] for key, words in self.numbers.items()}
-
-    def values(self, result: Result) -> dict[str, Any]:
-        """Those numbers of a result that it speaks of, as a rule reads them."""
-        numbers = result["numbers"]  # a name may begin with the claim, where claims use one word for two things
-        return {key: _value(numbers[name]) for key in self.named(LANGUAGES[0])
-                for name in (f"{self.claim} {key}", key) if name in numbers}
-
-
-def _value(stored: Any) -> Any:
-    """An interval, a truth value, a number, or None where there is no finite one."""
-    if not isinstance(stored, dict):
-        return stored
-    return None if stored["value"] is None else Interval(**stored)
-
-
-_content = yaml.safe_load(files("helpers").joinpath("paper/full_size.yml").read_text(encoding="utf-8"))
-ROWS = [Row(**row) for row in _content["rows"]]
-MEASURED = _content["measures"]
-WORDS = {lang: {key: text[lang] for key, text in _content["words"].items()} for lang in LANGUAGES}
-
-
-class Results:
-    """One run as it lies in its folder; measurements that are not done yet are simply not there."""
-
-    def __init__(self, folder: Path) -> None:
-        self.name = folder.name
-        read = lambda path: json.loads(path.read_text(encoding="utf-8"))
-        self.about: Result = read(folder / "run.json")
-        self.found: list[Result] = [read(path) for path in sorted(folder.glob("*.json")) if path.name != "run.json"]
-
-    def of(self, measure: str, trained: bool) -> list[Result]:
-        """Results of one measurement; skipped ones are left out."""
-        return [r for r in self.found if r["measure"] == measure and r["trained"] == trained and "numbers" in r]
-
-    def kind(self, network: str) -> str:
-        return self.about["networks"][network]["kind"]
-
-
-def runs_in(folder: Path) -> list[Results]:
-    """All runs, in the order of their names."""
-    return [Results(path.parent) for path in sorted(folder.glob("*/run.json"))]
+MEASURED = CONTENT["measures"]
+WORDS = {lang: {key: text[lang] for key, text in CONTENT["words"].items()} for lang in LANGUAGES}
 
 
 def runs_html(folder: Path, records: list[Result], lang: str) -> str:
@@ -155,27 +95,14 @@ def _row(run: Results, row: Row, record: Result | None, labels: list[str], lang:
     return f'<tr><th scope="row">{id} {statement}</th>{data}</tr>'
 
 
-def numbers_of(run: Results, row: Row, trained: bool) -> dict[str, list[dict[str, Any]]]:
-    """Network, or pair of them, → the numbers that speak to a claim, of each draw of random weights."""
-    found: dict[str, list[dict[str, Any]]] = {}
-    for result in run.of(row.measure, trained):
-        if values := row.values(result):
-            found.setdefault(" × ".join(result["networks"]), []).append(values)
-    return found
-
-
 def verdicts_of(run: Results, row: Row, trained: bool) -> dict[str, str]:
     """Network, or pair of them, → the verdict of the claim's own rule, where all that it reads was measured."""
     if row.numbers is not None:
         return {}
-    entry, untrained = claim(row.claim), numbers_of(run, row, False)
-    reads = set().union(*(rules.names(rule) for rule in rule_of(entry).values()))
-    yardstick = any(map(rules.reads_untrained, rule_of(entry).values()))
-    found: dict[str, str] = {}
+    untrained, found = numbers_of(run, row, False), {}
     for networks, draws in numbers_of(run, row, trained).items():
-        control = untrained.get(networks, [])
-        if all(reads <= draw.keys() for draw in draws) and (control or not yardstick):
-            verdict = decide(entry, draws[0], pooled(control)) if trained else usual_verdict(entry, draws)
+        outcome = judged(claim(row.claim), draws[:1] if trained else [], untrained.get(networks, []))
+        if verdict := outcome.verdict if trained else outcome.control:
             found[networks] = str(verdict)
     return found
 

@@ -25,7 +25,7 @@ from ..claims.intervals import Interval, over_parts
 from ..inputs.photos import Photos, photos
 from ..runtime.distributed import ProcessStopped, all_sum, barrier, current, sharded
 from .choice import FEWEST, Choice
-from .measures import MEASURES, PROBE_IMAGES, Found
+from .measures import ANY, MEASURES, PROBE_IMAGES, Found
 from .networks import Network, find_networks, read_spec
 from .results import as_json, made_with, write
 
@@ -38,7 +38,9 @@ SETTINGS: dict[str, Any] = {
     "field_channels": 32,
     "field_batch": 8,
     "probe_classes": 100,
+    "probe_kinds": False,  # probes tell kinds of ImageNet's classes apart (birds, dogs …) instead of classes
     "draws": 3,  # untrained twins of every network: timm's own random initialisation with seeds 0, 1, …
+    "fewer_draws": {},  # of a measurement that takes long
 }
 TRIAL = 4  # images of a timed trial in each process; HSIC needs that many
 REASONS = {
@@ -77,13 +79,15 @@ class Task:
         return {"measure": self.measure, "networks": list(self.networks), "trained": self.trained, "draw": self.draw}
 
 
-def tasks(kinds: dict[str, str], draws: int = 1) -> Iterator[Task]:
+def tasks(kinds: dict[str, str], draws: dict[str, int]) -> Iterator[Task]:
     """Everything to be done for networks of these kinds: all of the trained ones first, then draw by draw."""
     order = ("vit", "mixer", "cnn")  # the paper compares a ViT with a ResNet, in this order
     pairs: list[tuple[str, ...]] = list(combinations(sorted(kinds, key=lambda n: order.index(kinds[n])), 2))
-    for draw in (None, *range(draws)):
+    for draw in (None, *range(max(draws.values()))):
         for name, measure in MEASURES.items():
-            single = len(measure.kinds) == 1 or (name == "similarity" and len(kinds) == 1)
+            if draw is not None and draw >= draws[name]:
+                continue
+            single = len(measure.kinds) == 1 or (measure.kinds == (ANY, ANY) and len(kinds) == 1)
             fits = lambda group, wanted=measure.kinds: all(kinds[n] in k for n, k in zip(group, wanted, strict=False))
             fitting = list(filter(fits, pairs)) or pairs  # that two ViTs are no ViT and CNN need not be reported
             yield from (Task(name, group, draw) for group in ([(n,) for n in kinds] if single else fitting))
@@ -98,7 +102,8 @@ class Run:
         self.loaded = lru_cache(maxsize=2)(lambda name, draw: networks[name].load(draw is None, seed=draw or 0))
         self.photos = {name: photos(images, self.loaded(name, None)) for name in networks}
         self.choice = Choice(next(iter(self.photos.values())), settings)
-        self.tasks = list(tasks({name: facts["kind"] for name, facts in self.facts.items()}, settings["draws"]))
+        draws = {name: settings["fewer_draws"].get(name, settings["draws"]) for name in MEASURES}
+        self.tasks = list(tasks({name: facts["kind"] for name, facts in self.facts.items()}, draws))
 
     def file(self, task: Task) -> Path:
         return self.folder / f"{task.name}.json"
@@ -114,6 +119,8 @@ class Run:
         for name in task.networks:
             alike = found and self.facts[name]["prepared"] == first
             found.append(found[0] if alike else self.photos[name].at(chosen))
+        if task.measure == "probes":
+            return [replace(photos, labels=self.choice.probe_labels[chosen]) for photos in found]
         return found
 
     def models(self, task: Task) -> list[nn.Module]:
@@ -141,7 +148,7 @@ class Run:
             MEASURES[task.measure].run(self.models(task), self.views(task, few), settings)
         except ValueError as error:
             return {"en": str(error), "ko": str(error)}
-        factor = self.settings["passes"] if task.measure == "similarity" else 1
+        factor = self.settings["passes"] if task.measure in ("similarity", "standardised") else 1
         factor *= self.settings["field_channels"] if task.measure == "fields" else 1
         return (time.perf_counter() - begin) * factor * len(self.indices(task)) / len(few)
 

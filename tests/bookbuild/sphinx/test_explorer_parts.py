@@ -9,6 +9,7 @@ import nbformat
 import pytest
 
 from bookbuild.sphinx import explorer_parts
+from helpers.explore import stored
 from helpers.explore.packing import PARTS_MIME
 
 
@@ -32,6 +33,17 @@ def test_parts_are_written_anew(app):
     explorer_parts.write_parts(app, None)
     assert [path.name for path in folder.iterdir()] == ["abc.js"]
     assert "abc" in (folder / "abc.js").read_text(encoding="utf-8")
+
+
+def test_a_stored_part_is_written_from_the_package(app, tmp_path):
+    address = stored.address_of("photo.chelsea")
+    output = nbformat.v4.new_output("display_data", data={PARTS_MIME: {address: None}})
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("explorer", outputs=[output])])
+    for name in ("01_maps", "02_new"):  # two pages share it
+        nbformat.write(notebook, tmp_path / "_build" / "executed" / f"{name}.ipynb")
+    explorer_parts.write_parts(app, None)
+    (script,) = Path(app.outdir, explorer_parts.FOLDER).iterdir()
+    assert script.name == f"{address}.js" and '"shape": [224, 224, 3]' in script.read_text(encoding="utf-8")
 
 
 def test_a_failed_build_touches_nothing(app):

@@ -9,7 +9,8 @@ from helpers.claims import entries
 BOTH = {"en": "words", "ko": "말"}
 INVENTED = {
     "X01": {
-        "chapter": "17_cka", "paper": "raghu", "section": "§1, Fig. 2", "kind": "E",
+        "chapter": "17_cka", "paper": "raghu", "section": "§1, Fig. 2", "evidence": "E",
+        "kind": "learned", "primary": "near",
         "statement": {"en": "Heads look near.", "ko": "헤드는 가까이 본다."},
         "paper_value": {"en": "No number.", "ko": "숫자는 없다."}, "test": BOTH,
         "quantities": {"near": {"en": "nearest head", "ko": "최소", "range": [0, 2]},
@@ -18,7 +19,7 @@ INVENTED = {
         "note": {"en": "Off by {off:.1f}.", "ko": "{off:.1f}만큼 다르다."},
     },
     "X02": {
-        "chapter": "17_cka", "paper": "vit", "section": "Table 5", "kind": "D",
+        "chapter": "17_cka", "paper": "vit", "section": "Table 5", "evidence": "D", "kind": "arithmetic",
         "statement": {"en": "Two tables agree.", "ko": "두 표가 같다."}, "paper_value": BOTH, "test": BOTH,
         "quantities": {"same": {"en": "cells that agree", "ko": "같은 칸"}}, "holds": "same == 4",
     },

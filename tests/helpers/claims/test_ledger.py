@@ -5,7 +5,7 @@ import re
 
 import nbformat
 import pytest
-from claim_samples import GOOD, Tags, reported
+from claim_samples import Tags, reported
 
 from helpers.claims import ledger, overview, report
 from helpers.claims.render import WORDS
@@ -48,7 +48,7 @@ def test_unknown_claim_in_an_output_names_the_place(invented):
 @pytest.mark.parametrize("lang", ["en", "ko"])
 def test_ledger_page_shows_verdicts_links_and_what_is_missing(invented, lang):
     invented["X02"]["chapter"] = "18_more"
-    page = ledger.ledger_html(executed(reported(untrained=GOOD["trained"])), lang)
+    page = ledger.ledger_html(executed(reported(untrained={"near": 0.1, "gap": 1})), lang)
     words = WORDS[lang]
     seen = Tags(page).seen
     assert [attributes["href"] for tag, attributes in seen if tag == "a"] == ["17_cka.html#claim-X01"]
@@ -75,7 +75,7 @@ def test_command_line_says_what_to_do_without_notebooks(tmp_path, monkeypatch):
 def test_an_overview_shows_the_verdicts_of_its_build(invented):
     shown = overview("17")._repr_mimebundle_()["text/html"]
     assert shown.count("verdict-open") >= 2 * 2 and "#claim-" not in shown
-    records = executed(reported(untrained=GOOD["trained"]), report("X02", {"same": 3}))
+    records = executed(reported(untrained={"near": 0.1, "gap": 1}), report("X02", {"same": 3}))
     korean = ledger.fill_verdicts(f"<p>before</p>{shown}<p>after</p>", records, "ko")
     assert korean.startswith("<p>before</p>") and korean.endswith("<p>after</p>")
     assert re.search(r'"17_cka.html#claim-X02"><span class="verdict verdict-fails"[^>]*>✗&nbsp;X02</span></a>', korean)

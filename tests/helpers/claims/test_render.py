@@ -11,8 +11,8 @@ def test_values_may_be_bilingual_at_any_level():
     assert value_text(None, "en") == "–"
 
 
-def test_every_claim_names_paper_place_and_kind():
+def test_every_claim_names_paper_place_and_evidence():
     for entry in load().values():
         for lang, words in WORDS.items():
             assert source_text(entry, lang).startswith(words[entry["paper"]])
-            assert source_text(entry, lang).endswith(words[f"kind {entry['kind']}"])
+            assert source_text(entry, lang).endswith(words[f"evidence {entry['evidence']}"])

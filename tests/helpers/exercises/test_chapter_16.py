@@ -24,7 +24,7 @@ def test_the_upper_triangle_is_as_good_as_both():
 
 
 def test_by_training():
-    kinds = [entry["kind"] for entry in load().values() if entry["paper"] == "raghu"]
+    kinds = [entry["evidence"] for entry in load().values() if entry["paper"] == "raghu"]
     assert "E/T" in check("16.by_training", kinds.count("T")).en
-    assert "all claims of the book" in check("16.by_training", sum("T" in e["kind"] for e in load().values())).en
+    assert "all claims of the book" in check("16.by_training", sum("T" in e["evidence"] for e in load().values())).en
     assert not check("16.by_training", 48).ok

@@ -12,7 +12,7 @@ from helpers import (
     load_images,
     receptive_field,
 )
-from helpers.explore import field_explorer
+from helpers.explore import field_explorer, stored
 
 pytestmark = pytest.mark.usefixtures("book_build")
 
@@ -42,13 +42,13 @@ def test_fields_hold_the_numbers_and_maps_of_the_metric(lab_vit):
     for where, result in (("after", after), ("before", before)):
         shown = entry["layers"][where]
         assert [layer["name"] for layer in shown] == result.layers
+        np.testing.assert_allclose([layer["uniform"] for layer in shown], result.uniform_share)
         for key, values in (
             ("centre", result.centre_share),
-            ("uniform", result.uniform_share),
             ("half", result.radius(0.5)),
             ("most", result.radius(0.9)),
         ):
-            np.testing.assert_allclose([layer[key] for layer in shown], values)
+            np.testing.assert_allclose([layer[key] for layer in w.parts["vit"][where]], values)
         for picture, share in zip(w.parts["vit"][where], result.shares, strict=True):
             got = (unpacked(picture["map"]) / 255) ** 2 * picture["peak"] / share.size
             np.testing.assert_allclose(got, share, atol=share.max() / 250)
@@ -85,3 +85,17 @@ def test_fields_refuse_unknown_networks_and_depths():
         field_explorer({"ViT": made_field()}, depth=2)
     with pytest.raises(traitlets.TraitError, match="skip must be one of 'after', but it is 'before'"):
         field_explorer({"ViT": made_field()}, skip="before")
+
+
+def test_full_size_networks_stand_beside_the_reader_s_own():
+    w = field_explorer({"mine": {"after": made_field(), "before": made_field()}}, full_size=True, right="resnet50_v1")
+    assert list(w.about["models"]) == ["mine", *stored.networks()]
+    assert (w.left, w.right, w.about["skips"]) == ("mine", "resnet50_v1", ["after", "before"])
+    part = stored.part_at(w.parts["resnet50_v1"])
+    for where, layers in w.about["models"]["resnet50_v1"]["layers"].items():
+        assert len(layers) == len(part[where]) == 16
+        assert all(0 < layer["half"] < layer["most"] < 224 for layer in part[where])
+
+
+def test_only_what_every_network_has_can_be_switched():
+    assert field_explorer({"mine": made_field()}, full_size=True).about["skips"] == ["after"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import zlib
 
 import numpy as np
 import pytest
@@ -67,6 +68,13 @@ def test_undefined_values_have_a_code_of_their_own():
 def test_pictures_are_packed_as_they_are():
     image = np.random.default_rng(0).integers(3, 250, (4, 5, 3), dtype=np.uint8)
     assert pack(image) == {"data": image.tobytes(), "shape": [4, 5, 3], "low": 0.0, "step": 1.0, "bytes": 1}
+
+
+def test_deflated_arrays_are_smaller_and_the_same():
+    values = np.tile(np.arange(256, dtype=np.uint8), 50)
+    packed, plain = pack(values, deflate=True), pack(values)
+    assert zlib.decompress(packed["data"]) == plain["data"] and len(packed["data"]) < len(plain["data"]) / 10
+    assert packed | {"data": None} == plain | {"data": None, "deflated": True}
 
 
 def test_a_part_becomes_a_script_that_cannot_end_early():

@@ -57,3 +57,15 @@ def test_photos_that_are_absent_or_broken_are_named(tmp_path, monkeypatch):
         load_images(scale="paper", model=model)[0]
     with pytest.raises(ValueError, match="needs model="):
         load_images(scale="paper")
+
+
+def test_the_photos_of_the_package_are_normalised_for_their_model_and_not_cropped_again():
+    images = load_images("photos224", model=load_model("deit_ti16", scale="paper", trained=False))
+    image, _ = images[2]
+    assert len(images) == 7 and image.shape == (3, 224, 224)
+    with Image.open(images.paths[2]) as photo:
+        pixels = torch.from_numpy(np.asarray(photo).copy()).permute(2, 0, 1) / 255
+    mean, std = torch.tensor([0.485, 0.456, 0.406]), torch.tensor([0.229, 0.224, 0.225])
+    assert torch.allclose(image * std[:, None, None] + mean[:, None, None], pixels, atol=1e-5)
+    with pytest.raises(ValueError, match="needs model=…, to normalise the photos"):
+        load_images("photos224")

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from helpers import load_images
-from helpers.inputs.variants import cluttered, shifted
+from helpers.inputs.variants import Shuffled, cluttered, shifted
 
 
 @pytest.fixture(scope="module")
@@ -83,3 +83,17 @@ def test_bad_sizes_are_refused(images):
         cluttered(images, side=40)
     with pytest.raises(ValueError, match="at least two"):
         cluttered(images.take(1))
+
+
+def test_shuffled_patches_are_the_same_patches_in_an_order_of_their_own():
+    images = [(torch.arange(3 * 8 * 8.0).reshape(3, 8, 8), 5)] * 3
+    mixed = Shuffled(images, 4)
+    squares = lambda x: [x[:, top : top + 4, left : left + 4] for top in (0, 4) for left in (0, 4)]
+    patches = lambda x: {tuple(square.flatten().tolist()) for square in squares(x)}
+    assert len(mixed) == 3
+    for x, label in (mixed[i] for i in range(3)):
+        assert patches(x) == patches(images[0][0]) and label == 5
+    assert torch.equal(mixed[1][0], mixed[1][0])
+    assert len({tuple(mixed[i][0].flatten().tolist()) for i in range(3)}) > 1
+    with pytest.raises(ValueError, match="8×8 px cannot be cut into patches of 3"):
+        Shuffled(images, 3)[0]

@@ -8,15 +8,33 @@ import torch
 from torch import nn
 
 from helpers import channel_variance, cka, features, minibatch_cka
+from helpers.metrics.channels import Moments
 
 
-def test_variance_is_that_of_all_images_and_positions(vit, resnet, images):
-    for model, layer, others in ((vit, "blocks.1", (0, 1)), (resnet, "layer2.0", (0, 2, 3))):
-        x = features(model, images, layer).double()
-        found = channel_variance(model, images, [layer], batch_size=3)  # batches of unequal size
-        np.testing.assert_allclose(found.variance[layer], x.var(others, correction=0), rtol=1e-5)
-        np.testing.assert_allclose(found.largest[layer], x.abs().amax(others), rtol=1e-6)
-        assert found.n_images == len(images)
+def test_variance_is_that_over_the_images_of_minibatches(vit, resnet, images):
+    for model, layer, positions in ((vit, "blocks.1", 0), (resnet, "layer2.0", (1, 2))):
+        x = features(model, images[:7], layer).double()
+        found = channel_variance(model, images[:7], [layer], batch_size=4)  # batches of four and of three
+        squares = sum((part - part.mean(0)).square().sum(0) for part in x.split(4))
+        np.testing.assert_allclose(found.variance[layer], (squares / (3 + 2)).mean(positions), rtol=1e-4)
+        everything = tuple(i for i in range(x.dim()) if i != (2 if layer == "blocks.1" else 1))
+        np.testing.assert_allclose(found.largest[layer], x.abs().amax(everything), rtol=1e-5)
+        assert found.n_images == 7
+
+
+def test_moments_of_parts_are_those_of_the_whole():
+    x = torch.randn(9, 5, 3) + 100
+    moments = Moments()
+    for part in x.split(4):
+        moments.add(part, axis=2)
+    np.testing.assert_allclose(moments.deviation(), x.double().std((0, 1), correction=0), rtol=1e-4)
+
+
+def test_what_differs_between_positions_only_is_no_variance():
+    """Class tokens and corners may be far from all others, in every image alike: no Gram matrix sees that."""
+    x = torch.arange(6.0)[None, None, :, None].expand(8, 3, 6, 6) + 0.01 * torch.randn(8, 3, 6, 6)
+    found = channel_variance(nn.Sequential(nn.Conv2d(3, 2, 1, bias=False)), x, ["0"])
+    assert found.variance["0"].max() < 0.01
 
 
 class Loud(nn.Module):

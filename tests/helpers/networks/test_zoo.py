@@ -46,6 +46,14 @@ def test_sizes_are_counted_once(monkeypatch):
     assert list_models().equals(first)
 
 
+def test_the_table_says_what_a_network_costs():
+    listed = list_models()
+    parameters, gflops, megabytes = listed.loc["vit_ti16", ["parameters", "gflops", "megabytes"]]
+    assert (round(parameters, 1), round(gflops, 1), round(megabytes)) == (5.7, 2.5, 23)
+    assert round(listed.loc["resnet50_v1", "gflops"], 1) == 8.2
+    assert listed[["parameters", "gflops", "megabytes"]].gt(0).all().all()
+
+
 @pytest.fixture
 def copied_weights(tmp_path, monkeypatch):
     """A folder with one network of the lab, which a test may damage."""

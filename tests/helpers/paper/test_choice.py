@@ -10,7 +10,8 @@ import torch
 from helpers.inputs.photos import Photos
 from helpers.paper.choice import Choice
 
-SETTINGS = {"images": {"norms": 60, "fields": 25}, "control": {"norms": 30}, "parts": 5, "probe_classes": 2}
+SETTINGS = {"images": {"norms": 60, "fields": 25}, "control": {"norms": 30}, "parts": 5, "probe_classes": 2,
+            "probe_kinds": False}
 
 
 def photos(counts: list[int], folder: Path = Path()) -> Photos:
@@ -57,3 +58,11 @@ def test_facts_change_with_the_bytes_and_the_names(tmp_path):
     assert facts([0, 2])["sha256"] != before["sha256"]
     made.paths[1].write_bytes(b"changed")
     assert facts([0, 1])["sha256"] != before["sha256"]
+
+
+def test_kinds_pool_the_classes_of_photos_with_one_of_each():
+    labels = torch.arange(1000)  # one photo of every ImageNet class
+    made = Photos(tuple(Path(f"{i}.png") for i in labels.tolist()), labels, lambda photo: photo, "made")
+    choice = Choice(made, SETTINGS | {"probe_kinds": True, "probe_classes": 100})
+    assert len(Choice(made, SETTINGS).classes()) == 0
+    assert {len(members) for members in choice.classes().values()} == {40} and len(choice.classes()) == 7  # few fish

@@ -60,7 +60,7 @@ def grid(similarity: np.ndarray, names: list[str]) -> float:
     """Mean CKA of layers of one kind minus that of layers of different kinds, both from different blocks."""
     block = np.array([name if is_block(name) else name.rpartition(".")[0] for name in names])
     like, apart = _alike(names), np.not_equal.outer(block, block)
-    return float(similarity[apart & like].mean() - similarity[apart & ~like].mean())
+    return _mean(similarity[apart & like]) - _mean(similarity[apart & ~like])
 
 
 def _alike(names: list[str]) -> np.ndarray:
@@ -86,7 +86,8 @@ def match_thirds(cross: np.ndarray) -> dict[str, float]:
 
 
 def structure(maps: CKA) -> dict[str, float]:
-    """Quantities of R04–R06, of a ViT and a ResNet (`other`): low with high layers, contrast of stages, spread.
+    """Quantities of R04–R06, of a ViT and a ResNet (`other`): low with high layers, contrast of stages,
+    spread and grid of layers of one kind.
 
     Claims R04–R09 are decided on all taps (layers="all"), which is closest to the axes of the paper's figures; block
     outputs alone, `maps.only(is_block)`, are a second opinion. A ViT has no stages, so it is cut into as many equal
@@ -98,7 +99,8 @@ def structure(maps: CKA) -> dict[str, float]:
     equal_part = np.arange(len(maps.layers)) * len(set(stage)) // len(maps.layers)
     found = {"low_high": (low_high(maps.within), low_high(maps.other)),
              "contrast": (contrast(maps.within, equal_part), contrast(maps.other, stage)),
-             "spread": (spread(maps.within, maps.layers), spread(maps.other, maps.other_layers))}
+             "spread": (spread(maps.within, maps.layers), spread(maps.other, maps.other_layers)),
+             "grid": (grid(maps.within, maps.layers), grid(maps.other, maps.other_layers))}
     return {f"{name}_{what}": value for name, (vit, resnet) in found.items()
             for what, value in (("vit", vit), ("resnet", resnet), ("gap", vit - resnet))}
 
@@ -129,16 +131,18 @@ def two_sides(similarity: np.ndarray, cut: int, resume: int | None = None) -> di
 
 
 def break_at(similarity: np.ndarray, intact: np.ndarray, layers: list[str], block: int) -> dict[str, float]:
-    """How a map of CKA [L, L] breaks at a block: `two_sides` of it, and the mean across as a share of two others.
+    """How a map of CKA [L, L] breaks at a block: `two_sides` of it, and the mean across as a share of others.
 
-    `over_side`: of the mean within the less similar side; `over_intact`: of the same cells of another network's map.
-    Layers inside the block belong to neither side.
+    `over_side`: of the mean within the less similar side; `over_intact`: of the same cells of another network's map;
+    `deepened`: `over_side` as a share of that other network's. Layers inside the block belong to neither side.
     """
     cut = layers.index(f"blocks.{block - 1}" if block else "embed") + 1
     resume = layers.index(f"blocks.{block}")
-    sides, across_intact = two_sides(similarity, cut, resume), two_sides(intact, cut, resume)["across"]
-    return sides | {"across_intact": across_intact, "over_side": sides["across"] / min(sides["before"], sides["after"]),
-                    "over_intact": sides["across"] / across_intact}
+    over_side = lambda sides: sides["across"] / min(sides["before"], sides["after"])
+    sides, whole = two_sides(similarity, cut, resume), two_sides(intact, cut, resume)
+    return sides | {"across_intact": whole["across"], "over_side": over_side(sides),
+                    "over_intact": sides["across"] / whole["across"],
+                    "deepened": over_side(sides) / over_side(whole)}
 
 
 def best_cut(similarity: np.ndarray) -> int:
