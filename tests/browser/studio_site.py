@@ -10,9 +10,10 @@ from bookbuild.paths import ROOT
 from bookbuild.sphinx.studio_page import html
 from bookbuild.studio.files import SCRIPTS, app_script, write_studio
 
-CALLED = ("startEngine", "studioFile", "changedImage", "asInput", "lookReader", "ckaOf", "ckaWithInterval", "bytesOfText",
-          "patchOrder", "withCover", "NOTHING_COVERED")  # what tests call by name
-PAGE = """<!doctype html><html lang="{language}" data-theme="{theme}" data-content_root="./"><head><meta charset="utf-8">
+CALLED = ("startEngine", "studioFile", "changedImage", "asInput", "lookReader", "ckaOf", "ckaWithInterval",
+          "bytesOfText", "patchOrder", "withCover", "NOTHING_COVERED")  # what tests call by name
+PAGE = """<!doctype html><html lang="{language}" data-theme="{theme}" data-content_root="./">
+<head><meta charset="utf-8">
 <title>Studio</title><link rel="icon" href="data:,"><meta name="viewport" content="width=device-width"><style>
 body {{ margin: 8px auto; max-width: 736px; font-family: sans-serif; background: {paper} }}
 html[data-theme="dark"] * {{ color-scheme: dark }}

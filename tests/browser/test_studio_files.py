@@ -1,4 +1,4 @@
-"""The exported networks in the reader's browser: every output is the one that PyTorch gives, within the stated tolerance.
+"""The exported networks in the reader's browser: every output is what PyTorch gives, within the stated tolerance.
 
 float32 sums are taken in another order there. Logits, attention and probabilities agree to 1e-4, norm ratios to a ten
 thousandth of themselves, CKA to 1e-5.
@@ -6,6 +6,7 @@ thousandth of themselves, CKA to 1e-5.
 
 from __future__ import annotations
 
+import base64
 import itertools
 
 import numpy as np
@@ -31,20 +32,27 @@ from helpers.metrics.surgery import without_skip
 TOLERANCE, CKA_TOLERANCE, IMAGES = 1e-4, 1e-5, 50
 VITS = ("vit_cls", "vit_gap", "hybrid")
 EVERY = list(itertools.product(NETWORKS, (True, False)))
-RUN = """async ([name, images, settings]) => {
+# Many numbers go back and forth as bytes in base64: as JSON they would take minutes.
+RUN = """async ([name, images, settings, wanted]) => {
   globalThis.studio ??= studioFile("about").then(async about => ({ about, engine: await startEngine(about) }));
-  const { about, engine } = await studio;
+  const { about, engine } = await studio, answers = Object.fromEntries(wanted.map(key => [key, []]));
   await engine.open(name);
-  const plain = value => ArrayBuffer.isView(value) ? Array.from(value) : value;
-  const answers = [];
-  for (const image of images) {
-    const input = asInput(Uint8ClampedArray.from(image));
-    const { lens, ratios, attention } = await engine.ask("look", { name, image: input, settings });
-    const reader = lookReader({ lens, ratios, attention }, about.networks[name], settings.cut ?? -1);
-    answers.push({ lens: plain(lens.data), shape: lens.dims, ratios: plain(ratios.data), attention: attention && plain(attention.data),
-      distances: attention && reader.distances(), rollout: attention && plain(reader.rollout(reader.layers - 1, 0)) });
+  const bytes = bytesOfText(images), read = {
+    lens: answer => answer.lens.data, ratios: answer => answer.ratios.data, attention: answer => answer.attention.data,
+    distances: (_, reader) => Float32Array.from(reader.distances().flat()), rollout: (_, reader) => reader.rollout(5, 0),
+  };
+  for (let at = 0; at < bytes.length; at += 3072) {
+    const image = asInput(new Uint8ClampedArray(bytes.slice(at, at + 3072)));
+    const answer = await engine.ask("look", { name, image, settings });
+    const reader = lookReader(answer, about.networks[name], settings.cut ?? -1);
+    for (const key of wanted) answers[key].push(new Uint8Array(read[key](answer, reader).slice().buffer));
   }
-  return answers;
+  const text = all => Promise.all(all.map(async one => (await new Promise(done => {
+    const reader = new FileReader();
+    reader.onload = () => done(reader.result);
+    reader.readAsDataURL(new Blob([one]));
+  })).split(",")[1]));
+  return Object.fromEntries(await Promise.all(wanted.map(async key => [key, await text(answers[key])])));
 }"""
 
 
@@ -64,9 +72,15 @@ def images():
     return load_images(n=IMAGES)
 
 
-def pixels(images) -> list[list[int]]:
-    """[row, column, colour], as the page has them."""
-    return images.raw.permute(0, 2, 3, 1).flatten(1).tolist()
+def pixels(images) -> str:
+    """[image, row, column, colour] in base64."""
+    return base64.b64encode(images.raw.permute(0, 2, 3, 1).contiguous().numpy().tobytes()).decode()
+
+
+def look(page, name: str, images, wanted: str, **settings) -> np.ndarray:
+    """One output of a network for every image, [images, numbers]."""
+    answers = page.evaluate(RUN, [name, pixels(images), settings, [wanted]])[wanted]
+    return np.stack([np.frombuffer(base64.b64decode(answer), "<f4") for answer in answers])
 
 
 def network(name: str, trained: bool = True):
@@ -91,34 +105,32 @@ def lens_of(model, x: torch.Tensor) -> np.ndarray:
 @pytest.mark.parametrize(("name", "trained"), EVERY)
 def test_lens_and_norm_ratios_are_pytorchs(page, images, name, trained):
     model = network(name, trained)
-    answers = page.evaluate(RUN, [network_key(name, trained), pixels(images), {}])
-    lens = np.array([answer["lens"] for answer in answers]).reshape(IMAGES, *answers[0]["shape"])
+    key = network_key(name, trained)
+    lens = look(page, key, images, "lens").reshape(IMAGES, -1, 10)
     assert np.abs(lens - lens_of(model, images.tensor)).max() < TOLERANCE
     with torch.no_grad():
         assert np.abs(lens[:, -1] - model(images.tensor).numpy()).max() < TOLERANCE
     measured = norm_ratio(model, images, progress=False).ratio
     kinds = [measured[kind] if measured[kind].ndim == 2 else measured[kind][:, None] for kind in measured]
     expected = np.stack(kinds, 1)  # [blocks, branches of a block, places]
-    ratios = np.mean([answer["ratios"] for answer in answers], axis=0).reshape(expected.shape)
+    ratios = look(page, key, images, "ratios").mean(0).reshape(expected.shape)
     assert np.abs(ratios / expected - 1).max() < TOLERANCE
 
 
-@pytest.mark.parametrize(("name", "trained"), itertools.product(VITS, (True, False)))
+@pytest.mark.parametrize(("name", "trained"), list(itertools.product(VITS, (True, False))))
 def test_attention_is_pytorchs(page, images, name, trained):
     model = network(name, trained)
-    answers = page.evaluate(RUN, [network_key(name, trained), pixels(images), {}])
-    maps = attention_maps(model, images, progress=False)
-    seen = np.array([answer["attention"] for answer in answers]).reshape(maps.values.shape)
-    assert np.abs(seen - maps.values).max() < TOLERANCE
+    key, maps = network_key(name, trained), attention_maps(model, images, progress=False).values
+    assert np.abs(look(page, key, images, "attention").reshape(maps.shape) - maps).max() < TOLERANCE
     distance = attention_distance(model, images, progress=False).pixels
-    assert np.abs(np.mean([answer["distances"] for answer in answers], axis=0) - distance).max() < 1e-3
+    mine = look(page, key, images, "distances").mean(0).reshape(distance.shape)
+    assert np.abs(mine - distance).max() < 1e-3  # pixels
 
 
 def test_rollout_is_the_books(page, images):
     model = network("vit_cls")
-    answers = page.evaluate(RUN, ["vit_cls", pixels(images.take(4)), {}])
     expected = attention_rollout(model, images.take(4), progress=False)
-    mine = np.array([answer["rollout"] for answer in answers])[:, 1:]  # of [CLS], the patches
+    mine = look(page, "vit_cls", images.take(4), "rollout")[:, 1:]  # of [CLS], the patches
     theirs = np.asarray(expected.maps).reshape(4, -1)
     assert np.abs(mine / mine.sum(1, keepdims=True) - theirs / theirs.sum(1, keepdims=True)).max() < TOLERANCE
 
@@ -126,30 +138,31 @@ def test_rollout_is_the_books(page, images):
 @pytest.mark.parametrize("name", ["vit_cls", "vit_gap", "hybrid", "mixer"])
 def test_a_cut_skip_is_the_books(page, images, name):
     few = images.take(6)
-    answers = page.evaluate(RUN, [name, pixels(few), {"cut": 2}])
     with torch.no_grad():
         expected = without_skip(network(name), 2)(few.tensor).numpy()
-    assert np.abs(np.array([answer["lens"][-10:] for answer in answers]) - expected).max() < TOLERANCE
+    assert np.abs(look(page, name, few, "lens", cut=2)[:, -10:] - expected).max() < TOLERANCE
 
 
 @pytest.mark.parametrize("name", VITS)
 def test_positions_can_be_turned_off(page, images, name):
     few, model = images.take(6), network(name)
-    answers = page.evaluate(RUN, [name, pixels(few), {"positions": 0}])
     with torch.no_grad():
         model.pos_embed.zero_()
         expected = model(few.tensor).numpy()
-    assert np.abs(np.array([answer["lens"][-10:] for answer in answers]) - expected).max() < TOLERANCE
+    assert np.abs(look(page, name, few, "lens", positions=0)[:, -10:] - expected).max() < TOLERANCE
 
 
 def test_cka_is_the_books(page, images):
     """Of all pairs of blocks, and the interval of one of them."""
     few = images.take(16)
     grams = page.evaluate("""async images => {
-      const { engine } = await studio, list = images.map((image, i) => ({ key: `${i}`, image: asInput(Uint8ClampedArray.from(image)) }));
+      const { engine } = await studio, bytes = bytesOfText(images);
+      const image = i => asInput(new Uint8ClampedArray(bytes.slice(3072 * i, 3072 * (i + 1))));
+      const list = Array.from({ length: 16 }, (_, i) => ({ key: `${i}`, image: image(i) }));
       for (const name of ["vit_cls", "resnet"]) await engine.open(name);
-      await engine.ask("grams", { name: "vit_cls", images: list.slice(0, 5) }); // in two steps: what is kept is used
-      const [a, b] = [await engine.ask("grams", { name: "vit_cls", images: list }), await engine.ask("grams", { name: "resnet", images: list })];
+      const grams = (name, images) => engine.ask("grams", { name, images });
+      await grams("vit_cls", list.slice(0, 5)); // in two steps: what is kept is used
+      const a = await grams("vit_cls", list), b = await grams("resnet", list);
       return { map: ckaOf(a, b, 16), pair: ckaWithInterval(a[5], b[8], 16, 16), fewer: ckaOf(a, b, 16, 12) };
     }""", pixels(few))
     vit, resnet = network("vit_cls"), network("resnet")
@@ -173,11 +186,15 @@ def test_cka_is_the_books(page, images):
 def test_content_is_what_covering_changes(page, images):
     few = images.take(1)
     content = page.evaluate("""async image => {
-      const { about, engine } = await studio;
-      const one = { image: asInput(Uint8ClampedArray.from(image)), settings: {}, grey: about.grey }, answers = {};
-      for (const name of ["vit_cls", "resnet"]) { await engine.open(name); answers[name] = (await engine.ask("content", { name, ...one })).map(block => Array.from(block)); }
+      const { about, engine } = await studio, answers = {};
+      const input = asInput(new Uint8ClampedArray(bytesOfText(image)));
+      for (const name of ["vit_cls", "resnet"]) {
+        await engine.open(name);
+        const blocks = await engine.ask("content", { name, image: input, settings: {}, grey: about.grey });
+        answers[name] = blocks.map(block => Array.from(block));
+      }
       return { answers, grey: about.grey };
-    }""", pixels(few)[0])
+    }""", pixels(few))
     grey = torch.tensor(content["grey"], dtype=torch.uint8)[:, None, None]
     whole = few.raw.repeat(65, 1, 1, 1)
     for patch in range(64):
@@ -205,8 +222,9 @@ def test_changes_of_the_image(page, images):
     plain = {"turn": 0, "right": 0, "down": 0, "blur": 0, "order": 0, "cover": "0" * 16}
 
     def changed(**change) -> torch.Tensor:
-        values = page.evaluate("""([image, change]) => Array.from(changedImage(Uint8ClampedArray.from(image), change, [1, 2, 3]))""",
-                               [pixels(one)[0], plain | change])
+        values = page.evaluate("""([image, change]) =>
+          Array.from(changedImage(new Uint8ClampedArray(bytesOfText(image)), change, [1, 2, 3]))""",
+                               [pixels(one), plain | change])
         return torch.tensor(values).view(32, 32, 3).permute(2, 0, 1)
 
     assert torch.equal(changed(), one.raw[0].long())
