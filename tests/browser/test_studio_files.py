@@ -38,8 +38,9 @@ RUN = """async ([name, images, settings, wanted]) => {
   const { about, engine } = await studio, answers = Object.fromEntries(wanted.map(key => [key, []]));
   await engine.open(name);
   const bytes = bytesOfText(images), read = {
-    lens: answer => answer.lens.data, ratios: answer => answer.ratios.data, attention: answer => answer.attention.data,
-    distances: (_, reader) => Float32Array.from(reader.distances().flat()), rollout: (_, reader) => reader.rollout(5, 0),
+    lens: answer => answer.lens.data, ratios: answer => answer.ratios.data,
+    attention: answer => answer.attention.data, rollout: (_, reader) => reader.rollout(5, 0),
+    distances: (_, reader) => Float32Array.from(reader.distances().flat()),
   };
   for (let at = 0; at < bytes.length; at += 3072) {
     const image = asInput(new Uint8ClampedArray(bytes.slice(at, at + 3072)));
