@@ -16,10 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from .stored import RESULTS
+from .stored import CALLED, RESULTS
+
+__all__ = ["CALLED", "RUN", "Curves", "full_size", "untrained"]
 
 RUN = "trio"  # two supervised ViTs and a ResNet on 800 photos
-CALLED = {"vit_ti16": "ViT-Ti, 21k", "deit_ti16": "DeiT-Ti, 1k", "resnet50_v1": "ResNet-50"}
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,8 @@ def test_cka_is_as_it_was_measured(toy):
 
 
 def test_untrained_draws_are_other_numbers(toy):
-    trained, first, second = (full_size("attention", "toy_vit", draw=draw, run="toy")["pixels"] for draw in (None, 0, 1))
+    pixels = lambda draw: full_size("attention", "toy_vit", draw=draw, run="toy")["pixels"]
+    trained, first, second = map(pixels, (None, 0, 1))
     assert trained.shape == (4, 4) and not np.allclose(trained, first) and not np.allclose(first, second)
 
 
@@ -53,7 +54,7 @@ def test_what_is_not_there_is_named_beside_what_is(toy):
         full_size("attention", "vit_b16", run="toy")
     with pytest.raises(ValueError, match="left out: does not apply"):
         full_size("attention", "toy_cnn", run="toy")
-    with pytest.raises(ValueError, match="no heat.toy_vit; it has accuracy, attention"):
+    with pytest.raises(ValueError, match=r"no heat\.toy_vit; it has accuracy, attention"):
         full_size("heat", "toy_vit", run="toy")
 
 
