@@ -109,13 +109,13 @@ class _Candidates:
     def _with_neighbours(self, homes: list[str]) -> list[str]:
         """With the members of the same lists, and of lists at the same level, that happen to have no skip."""
         found, levels = set(homes), {_pattern(home) for home in homes}
-        kinds = {type(self.modules[home]) for home in homes}
+        kinds = tuple({type(self.modules[home]) for home in homes})
         for members in self.lists.values():
             sure = [i for i, path in enumerate(members) if path in found]
             between = range(sure[0], sure[-1]) if sure else range(len(members))
             mixed = self._has_single_layers(members)
             for i, path in enumerate(members):
-                fits = type(self.modules[path]) in kinds or (i in between and not mixed)
+                fits = isinstance(self.modules[path], kinds) or (i in between and not mixed)
                 if fits and _pattern(path) in levels and self._children(path) and not _inside(homes, path):
                     found.add(path)
         return _outermost(path for path in self.modules if path in found and self.layers[path])

@@ -43,3 +43,10 @@ def test_without_skip_refuses_what_it_cannot_do(vit, resnet):
     bare = without_skip(vit, 0)
     with pytest.raises(ValueError, match="not from NoSkipBlock"):
         without_skip(bare, 0)
+
+
+@pytest.mark.parametrize("block", [0, 1, 2])
+def test_a_block_without_skips_is_still_one_of_the_blocks(vit, block):
+    """The last one stands at the end of the list, the first at its beginning: no residual sum on one side of it."""
+    assert taps(without_skip(vit, block)) == taps(vit)
+    assert taps(without_skip(vit, block), "all") == taps(vit, "all")
