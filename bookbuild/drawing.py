@@ -12,6 +12,8 @@ from typing import Any
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
+import numpy as np
+from cycler import cycler
 from matplotlib.collections import Collection, QuadMesh
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
@@ -23,7 +25,7 @@ LARGEST = 300_000  # bytes of an SVG
 SHARP = 200  # pixels per inch of the pictures inside
 PAPER = "#fefefe"  # stands for the colour of the page
 SERIES = ("#0072b2", "#c8501e", "#00785a", "#a3417a", "#7d5f00", "#5b6270")  # helpers.plots.PALETTE
-STYLE = {"svg.fonttype": "none", "svg.hashsalt": "book", "axes.prop_cycle": mpl.cycler(color=SERIES)}
+STYLE: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": "book", "axes.prop_cycle": cycler(color=SERIES)}
 
 
 def start() -> None:
@@ -90,13 +92,13 @@ def fit(figure: Figure) -> None:
 
 def is_large(artist: Collection) -> bool:
     """Whether a collection has so many parts that it is better kept as a picture."""
-    return isinstance(artist, QuadMesh) or max(len(artist.get_offsets()), len(artist.get_paths())) > MANY
+    return isinstance(artist, QuadMesh) or max(np.shape(artist.get_offsets())[0], len(artist.get_paths())) > MANY
 
 
 def draw(figure: Figure) -> tuple[str, list[float]]:
     """The SVG and its cuts, in points from the left edge."""
     figure.canvas.draw()
-    whole = figure.get_tightbbox(figure.canvas.get_renderer())
+    whole = figure.get_tightbbox(renderer_of(figure))
     whole = Bbox(whole.get_points()).padded(0.04)
     out = io.StringIO()
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "book"}):
@@ -104,6 +106,12 @@ def draw(figure: Figure) -> tuple[str, list[float]]:
                        metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
     cuts = [round(72 * (x - whole.x0), 1) for x in gaps(figure)] if cuttable(figure) else []
     return out.getvalue(), cuts
+
+
+def renderer_of(figure: Figure) -> Any:
+    """What measures text; only canvases that draw pixels have one, and a notebook's is such."""
+    canvas: Any = figure.canvas
+    return canvas.get_renderer()
 
 
 def cuttable(figure: Figure) -> bool:
@@ -121,10 +129,9 @@ def is_bar(axes: Any) -> bool:
 
 def gaps(figure: Figure) -> list[float]:
     """Inches from the left at which nothing is drawn, between neighbouring panels with their colour bars."""
-    renderer, scale = figure.canvas.get_renderer(), figure.dpi
-    boxes = sorted((box.x0 / scale, box.x1 / scale) for axes in figure.axes
-                   if (box := axes.get_tightbbox(renderer)) is not None)
-    starts = {axes.get_tightbbox(renderer).x0 / scale for axes in figure.axes if not is_bar(axes)}
+    drawn = [(axes, box) for axes in figure.axes if (box := axes.get_tightbbox(renderer_of(figure))) is not None]
+    boxes = sorted((box.x0 / figure.dpi, box.x1 / figure.dpi) for _, box in drawn)
+    starts = {box.x0 / figure.dpi for axes, box in drawn if not is_bar(axes)}
     found, right = [], boxes[0][1]
     for left, end in boxes[1:]:
         if left > right and left in starts:

@@ -99,7 +99,8 @@ class Digests:
         if record.code != code_digest(code):
             return "its code changed"
         if record.lock != self.lock:
-            return f"{' or '.join(EVERYWHERE)} changed"
+            then = zip(EVERYWHERE, record.lock.split(), self.lock.split(), strict=False)
+            return f"{next((name for name, old, new in then if old != new), EVERYWHERE[-1])} changed"
         changed = [name for name, digest in record.files.items() if self.file(name, record.files) != digest]
         changed += [f"{name}/" for name, digest in record.folders.items() if self.folder(name) != digest]
         if not changed:

@@ -44,3 +44,18 @@ def test_a_mosaic_keeps_every_tile():
     np.testing.assert_array_equal(sheet[3:5, 4:7], tiles[3])
     assert np.isnan(sheet[2]).all() and np.isnan(sheet[:, 3]).all() and np.isnan(sheet[6:, 4:]).all()
     assert plots.mosaic(np.zeros((4, 2, 2, 3)), 4, gap=1).shape == (2, 11, 3)
+
+
+def test_axes_of_taps_show_block_numbers():
+    taps = ["embed", *(f"blocks.{i}.{part}" for i in range(3) for part in ("norm1", "attn_out")), "norm"]
+    ax = plots.heatmaps([(np.random.default_rng(0).random((8, 2)), ["a", "b"], taps)], "CKA")
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["0", "1", "2"]
+    assert list(ax.get_yticks(minor=True)) == [1, 3, 5, 7] and ax.get_ylabel() == "block"
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["a", "b"]
+    plt.close("all")
+
+
+def test_a_network_has_one_colour():
+    assert plots.colours(["ViT", "ResNet", "_chance"]) == [plots.PALETTE[0], plots.PALETTE[1], None]
+    assert plots.colours(["resnet", "vit_cls"]) == [plots.PALETTE[1], plots.PALETTE[0]]
+    assert plots.colours(["vit_cls", "vit_gap"]) == [None, None]  # one colour cannot tell two apart
