@@ -57,6 +57,10 @@ class Source:
         """Heading that opens the file."""
         return self.blocks[0].text[lang].splitlines()[0].removeprefix("# ")
 
+    def prose(self, lang: str) -> str:
+        """All its text in one language, without code."""
+        return "\n\n".join(block.text[lang] for block in self.blocks if block.kind == "markdown")
+
     def twins(self) -> Iterator[tuple[str, str, str]]:
         """Every (place, English, Korean) of the file: description, prose, alternative texts."""
         yield "description", self.description["en"], self.description["ko"]
