@@ -23,7 +23,7 @@ def test_filters_stand_in_the_address_and_count(address, visit, language):
     assert shown(page) == list(load())
     page.locator("select[name=chapter]").select_option("18")
     assert shown(page) == [id for id, claim in load().items() if claim["chapter"].startswith("18")]
-    assert re.search(r"\b6\b", page.locator(".ledger-filters output").inner_text())
+    assert "6" in re.findall(r"\d+", page.locator(".ledger-filters output").inner_text())
     page.locator("input[name=words]").fill("R07")
     assert shown(page) == ["R07"] and page.url.endswith("ledger.html?chapter=18&words=R07")
     page.reload()

@@ -2,7 +2,7 @@
 
 CSS classes (book/_static/claims.css): .claim (a card, with .claim- and its verdict), .claim-text (its text in one
 language), .claim-title, .claim-rule, .claim-answer, .claim-outcome, .claim-kind, .claim-more, .claim-facts,
-.claim-note, .claim-source, .claim-outline (a list); .verdict with .verdict- and the verdict, wherever mark and word stand.
+.claim-note, .claim-source, .claim-outline (a list); .verdict with .verdict- and the verdict, for mark and word.
 """
 
 from __future__ import annotations

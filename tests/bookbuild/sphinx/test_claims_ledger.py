@@ -15,7 +15,7 @@ from helpers.claims import overview
 def environment(**chapters: tuple[str, ...]) -> SimpleNamespace:
     """A Sphinx environment that has read these chapters, each with a cell that reports these claims."""
     read = {name: [{"id": id, "where": f"{name}, cell 2"} for id in ids] for name, ids in chapters.items()}
-    return SimpleNamespace(book_claims=read, book_ledger_pages={"ledger"})
+    return SimpleNamespace(book_claims=read, book_ledger_pages={"ledger"}, titles={})
 
 
 def test_a_page_with_an_overview_is_written_again_too():

@@ -47,14 +47,15 @@ def test_neighbours_share_an_axis_if_they_are_of_one_kind_and_size():
 
 @pytest.mark.parametrize(("lang", "said"), [
     ("en", "near: trained 0.2 (0.1 to 0.3); untrained 0.9; full size (big) 0.4; where the claim holds: up to 0.3"),
-    ("ko", "가까움: 학습한 신경망 0.2 (0.1~0.3); 학습하지 않은 신경망 0.9; 실제 크기 (big) 0.4; 주장이 성립하는 범위: 0.3 이하"),
+    ("ko", "가까움: 학습한 신경망 0.2 (0.1~0.3); 학습하지 않은 신경망 0.9; 실제 크기 (big) 0.4; "
+           "주장이 성립하는 범위: 0.3 이하"),
 ])
 def test_the_picture_is_said_in_words(lang, said):
     drawn = strip(untrained=(dot(0.9),), full=(("big", dot(0.4)),), zone=((-math.inf, 0.3),))
     drawn = Strip(**{**vars(drawn), "trained": Interval(0.2, 0.1, 0.3)})
     assert in_words(drawn, lang) == said
-    assert f'role="img" width="100%" height="26" style="display:block;overflow:visible"><title>{said}</title>' in picture(
-        drawn, axis_of([drawn]), lang)
+    html = picture(drawn, axis_of([drawn]), lang)
+    assert 'role="img"' in html and f"<title>{said}</title>" in html
 
 
 def test_zones_in_words():

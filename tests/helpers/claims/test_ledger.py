@@ -93,7 +93,8 @@ def test_one_record_makes_card_forest_map_and_ledger_line(invented):
         (record,) = records = executed(shown)
         whole = ledger.ledger_html(records, "en")
         forest = cards.rendered_list({"kind": "forest", "ids": ["X01"]}, {"X01": shown.record})["text/html"]
-        return cards.rendered(shown.record)["text/html"], forest, whole.partition("ledger-lines")[0], whole, record["verdict"]
+        card = cards.rendered(shown.record)["text/html"]
+        return card, forest, whole.partition("ledger-lines")[0], whole, record["verdict"]
 
     good, bad = drawn(0.2), drawn(0.9)
     assert (good[-1], bad[-1]) == ("holds", "fails")

@@ -29,6 +29,6 @@ def test_json_has_every_claim_with_rule_and_numbers(invented):
 def test_csv_has_a_line_for_every_number(invented):
     lines = list(csv.DictReader(io.StringIO(as_csv(rows()))))
     assert [(line["id"], line["quantity"], line["network"]) for line in lines] == [
-        ("X01", "near", "trained"), ("X01", "near", "untrained"), ("X01", "gap", "trained"), ("X01", "gap", "untrained"),
-        ("X02", "", "")]
+        ("X01", "near", "trained"), ("X01", "near", "untrained"), ("X01", "gap", "trained"),
+        ("X01", "gap", "untrained"), ("X02", "", "")]
     assert (lines[0]["value"], lines[0]["primary"], lines[2]["low"]) == ("0.2", "1", "0.1")

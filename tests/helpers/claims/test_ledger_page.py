@@ -40,7 +40,8 @@ def test_a_line_says_what_stands_behind_it(invented):
 def test_filters_ask_by_what_it_holds_and_by_scale(invented):
     entry, done = rows(reported(untrained={"near": 0.1, "gap": 1}))[0]
     assert answers(entry, done)["by"] == "other" and answers(entry, done)["scale"] == "lab"
-    full = lambda verdict: [{"run": "r", "networks": ["n"], "untrained": [], "trained": {"values": {}, "verdict": verdict}}]
+    full = lambda verdict: [{"run": "r", "networks": ["n"], "untrained": [],
+                             "trained": {"values": {}, "verdict": verdict}}]
     assert answers(entry, done | {"full_size": full("holds")})["scale"] == "full"
     assert answers(entry, done | {"full_size": full("fails")})["scale"] == "full differs"
     failed = completed(report("X02", {"same": 3}).record)

@@ -41,7 +41,8 @@ def test_the_primary_number_is_the_one_the_entry_names(invented):
 
 def test_full_size_stands_beside_the_lab(invented):
     trained = {"values": {"near": Interval(0.1, 0.05, 0.15)}, "verdict": "holds"}
-    one = {"run": "r", "networks": ["big"], "trained": trained, "untrained": [{"values": {"near": 1.0}, "verdict": "fails"}]}
+    one = {"run": "r", "networks": ["big"], "trained": trained,
+           "untrained": [{"values": {"near": 1.0}, "verdict": "fails"}]}
     (near, gap) = strips_of(completed(reported().record) | {"full_size": [one]})
     assert near.full == (("big", Interval(0.1, 0.05, 0.15)),) and near.twins == (dot(1.0),)
     assert gap.full == gap.twins == ()

@@ -42,7 +42,8 @@ def test_a_zone_is_what_the_rule_asks_of_one_quantity(rule, found):
     known = zones(rule, {"chance": 0.1}, UNTRAINED)
     assert known.keys() == found.keys()
     for name, zone in found.items():
-        assert [edge for part in known[name] for edge in part] == pytest.approx([edge for part in zone for edge in part])
+        edges = [edge for part in zone for edge in part]
+        assert [edge for part in known[name] for edge in part] == pytest.approx(edges)
 
 
 @pytest.mark.parametrize("claim", load())
