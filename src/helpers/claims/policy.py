@@ -15,15 +15,15 @@ from .render import MARKS, value_text
 from .render import WORDS as CLAIM_WORDS
 
 WORDS = {
-    "en": {"network": "Network", "control": "Control", "verdict": "Verdict", "date": "Date", "claim": "Claim",
-           "changed": "What changed", "why": "Why", "kind": "Kind", "rule": "Rule", "together": "Together",
+    "en": {"network": "Network", "control": "Control", "verdict": "Verdict", "why": "Why", "kind": "Kind",
+           "rule": "Rule", "together": "Together", "one run": "one run",
            "all last": "All {} such verdicts survive.", "some": "Of {} such verdicts these do not survive: {}.",
-           "unmeasured": "Chapter {} has not been run in this build.", "one run": "one run",
+           "unmeasured": "Chapter {} has not been run in this build.",
            "learned": "learned", "architecture": "architecture", "arithmetic": "arithmetic"},
-    "ko": {"network": "신경망", "control": "대조군", "verdict": "판정", "date": "날짜", "claim": "주장",
-           "changed": "바꾼 것", "why": "까닭", "kind": "종류", "rule": "기준", "together": "합치면",
+    "ko": {"network": "신경망", "control": "대조군", "verdict": "판정", "why": "까닭", "kind": "종류",
+           "rule": "기준", "together": "합치면", "one run": "한 번의 학습",
            "all last": "그런 판정 {}개가 모두 남는다.", "some": "그런 판정 {}개 가운데 남지 않는 것: {}.",
-           "unmeasured": "이번 빌드에서는 {}장을 실행하지 않았다.", "one run": "한 번의 학습",
+           "unmeasured": "이번 빌드에서는 {}장을 실행하지 않았다.",
            "learned": "학습", "architecture": "구조", "arithmetic": "계산"},
 }  # fmt: skip
 
@@ -82,18 +82,19 @@ def holm_html(records: list[dict[str, Any]], lang: str) -> str:
 
 
 def amendments_html(lang: str) -> str:
-    """Every change of a rule: date, claim, old and new verdict, what and why; the newest first."""
-    words = WORDS[lang]
-    head = [words[key] for key in ("date", "claim", "verdict", "changed", "why")]
-    body = []
-    for change in reversed(amendments()):
-        chapter, id = claim(change["id"])["chapter"], change["id"]
-        verdicts = f"{verdict_html(change['old'], lang)} → {verdict_html(change['new'], lang)}"
-        cells = [f'<a href="{chapter}.html#claim-{id}">{id}</a>', verdicts,
-                 *(escape(change[part][lang]) for part in ("what", "why"))]
-        data = "".join(f"<td>{cell}</td>" for cell in cells)
-        body.append(f'<tr><th scope="row">{change["date"].isoformat()}</th>{data}</tr>')
-    return _table(head, body)
+    """Every change of a rule, the newest date first: claim, old and new verdict, what and why."""
+    words, dates = WORDS[lang], sorted({change["date"] for change in amendments()}, reverse=True)
+    html = []
+    for date in dates:
+        html.append(f'<h3>{date.isoformat()}</h3><dl class="amendments">')
+        for change in (change for change in amendments() if change["date"] == date):
+            chapter, id = claim(change["id"])["chapter"], change["id"]
+            verdicts = f"{verdict_html(change['old'], lang)} → {verdict_html(change['new'], lang)}"
+            what, why = (escape(change[part][lang]) for part in ("what", "why"))
+            html.append(f'<dt><a href="{chapter}.html#claim-{id}">{id}</a> {verdicts}</dt>'
+                        f"<dd>{what} <em>{words['why']}</em>: {why}</dd>")
+        html.append("</dl>")
+    return "".join(html)
 
 
 def verdict_html(verdict: str, lang: str) -> str:

@@ -3,7 +3,7 @@
 import pytest
 from claim_samples import GOOD, Tags
 
-from helpers.claims import policy, report
+from helpers.claims import Interval, policy, report
 from helpers.claims.amendments import amendments
 from helpers.claims.render import WORDS
 from helpers.claims.reports import completed
@@ -23,6 +23,15 @@ def test_an_example_judges_every_run_and_every_draw(invented, lang):
     Tags(html)
 
 
+def test_what_does_not_survive_the_correction_is_named(invented):
+    invented["X01"] |= {"holds": "gap.low > 0", "partly": None, "primary": "gap"}
+    invented["X03"] = {**invented["X01"], "id": "X03"}
+    table = GOOD | {"trained": {"near": 0.2, "gap": Interval(1, 0.01, 1.99)}}
+    done = [completed(report(id, table.__getitem__, side=4, off=0).record) for id in ("X01", "X03")]
+    assert "#claim-X01" in policy.holm_html(done, "en") and "2" in policy.holm_html(done, "ko")
+    assert "All 1 such" in policy.holm_html(done[:1], "en")
+
+
 def test_an_example_that_was_not_measured_says_so(invented):
     assert "Chapter 17 has not been run" in policy.example_html("X01", None, "en")
 
@@ -31,9 +40,10 @@ def test_an_example_that_was_not_measured_says_so(invented):
 def test_all_amendments_are_listed_with_both_verdicts(lang):
     html = policy.amendments_html(lang)
     Tags(html)
-    assert html.count("<tr>") == 1 + len(amendments()) and html.count(" → ") == len(amendments())
+    assert html.count("<dt>") == len(amendments()) == html.count(" → ")
     assert all(f"#claim-{change['id']}" in html for change in amendments())
-    assert sorted(dates := [row.split("<")[0] for row in html.split('scope="row">')[1:]], reverse=True) == dates
+    dates = [part.split("<")[0] for part in html.split("<h3>")[1:]]
+    assert dates == sorted(dates, reverse=True)
 
 
 def test_five_verdicts_have_words_and_marks_in_both_languages():
