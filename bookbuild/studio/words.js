@@ -9,7 +9,7 @@ const WORDS_OF_STUDIO = {
     views: { lens: "Prediction by block", attention: "Attention", reach: "Reach", content: "Content", norms: "Norm ratio", cka: "CKA" },
     changes: "Change the image or the networks",
     right: "Shift right", down: "Shift down", turn: "Rotate", blur: "Blur", order: "Patches", inPlace: "in place", shuffled: n => `order ${n}`,
-    positions: "Position embeddings", on: "on", off: "off", skip: "Skip connections", whole: "kept", cut: n => `${n} cut`,
+    positions: "Position embeddings", on: "on", off: "off", skip: "Skips", whole: "kept", cut: n => `${n} cut`,
     tool: "A click on the image", choose: "token", cover: "cover", uncover: "uncover",
     block: "Block", head: "Head", meanHead: "mean of heads", oneHead: n => `head ${n}`, look: "Shown", oneLook: "one block", rollout: "rollout",
     count: "Bundled images", undo: "Undo all changes", token: (row, column) => `patch (${row}, ${column})`, pixels: n => `${n} px`, degrees: n => `${n}°`,
