@@ -170,7 +170,7 @@ def test_without_positions_a_vit_does_not_see_the_order(studio):
 
 def test_covering_by_mouse_and_keys(studio):
     page = studio()
-    page.get_by_label("covers", exact=True).check()
+    page.get_by_label("cover", exact=True).check()
     image = page.get_by_role("slider", name="The image as both networks read it")
     box = image.bounding_box()
     image.click(position={"x": box["width"] / 2, "y": 160})
@@ -250,7 +250,7 @@ def test_pictures_are_pasted_and_dropped(studio):
         page.evaluate(send, [kind, data])
         page.get_by_role("button", name="Use this part").click()
         expect(caption(page)).to_contain_text(f"ResNet: {answer('resnet', raw)}.")
-        page.get_by_role("slider", name="Images to choose from").press("ArrowLeft")
+        page.get_by_role("slider", name="Images to choose from").press("ArrowUp")
         expect(caption(page)).not_to_contain_text(f"ResNet: {answer('resnet', raw)}.")
 
 
