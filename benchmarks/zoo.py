@@ -170,7 +170,7 @@ def examine(source: str, family: str, name: str, build: Callable[..., nn.Module]
 def is_wrong(row: dict[str, Any]) -> bool:
     """Whether the library answered wrongly or not in its own words."""
     raw = any(str(row[key]).startswith("RAW") for key in ("cka", "norm_ratio", "receptive_field", "attention_distance"))
-    return raw or row.get("difference", 0) > TOO_FAR
+    return raw or not row.get("difference", 0) <= TOO_FAR
 
 
 def main() -> None:
