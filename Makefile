@@ -16,7 +16,7 @@ WORKERS := --numprocesses=logical --maxprocesses=4 --dist=loadfile
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup browser book check chapter test notebooks serve bundle js claims paper lab lab-verify bench lighthouse versions lock clean
+.PHONY: help setup browser book check chapter test notebooks serve bundle js claims paper lab lab-verify bench zoo lighthouse versions lock clean
 
 help: ## list these commands
 	@echo "make setup && make book, then make serve. All commands:"
@@ -107,6 +107,9 @@ lab-verify: setup ## measure every shipped small model again on the full test se
 bench: setup ## compare speed and memory with other packages; goes on where a cut run stopped
 	@$(PY) -m pip install --quiet --disable-pip-version-check --no-build-isolation -c requirements.lock --editable ".[bench]"
 	@$(PY) -m benchmarks
+
+zoo: setup ## measure one member of every family of networks, without weights, beside plain hooks (results/zoo.json)
+	@$(PY) -m benchmarks.zoo
 
 versions: setup ## run the notebooks with the oldest versions pyproject.toml allows (WHICH=newest: the newest)
 	@$(PY) -m bookbuild versions $(or $(WHICH),oldest)

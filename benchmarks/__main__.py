@@ -18,7 +18,7 @@ import torch  # noqa: E402
 
 from helpers.metrics.probe import RIDGES  # noqa: E402
 
-from . import growth, peers, report  # noqa: E402
+from . import growth, kernels, peers, report  # noqa: E402
 from .cases import CASES  # noqa: E402
 from .measure import Log, measure, print_peak  # noqa: E402
 
@@ -83,6 +83,8 @@ def main() -> None:
             measure(name, CASES[name], arguments.rounds, log)
     text = results(log, arguments.only, arguments.rounds)
     print(text)
+    if arguments.only == [*CASES, "growth"]:
+        kernels.main()
     if len(arguments.only) == len(CASES) + 1:
         RESULTS.write_text(text)
         UNFINISHED.unlink()

@@ -1,4 +1,4 @@
-"""A vision transformer written the way Hugging Face writes it: the sums stand in parts of a layer, no name is timm's."""
+"""A vision transformer as Hugging Face writes it: the sums stand in parts of a layer, and no name is timm's."""
 
 from __future__ import annotations
 

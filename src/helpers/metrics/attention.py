@@ -107,7 +107,7 @@ class DistanceSums:
 
     def __init__(self, grid: Grid, class_token: bool) -> None:
         self.grid, self.class_token = grid, class_token
-        self.sums: dict[int, Tensor] = {}  # layer → [4, heads]
+        self.sums: dict[int, Tensor] = {}  # layer → [4, heads], or [3, heads] without registers
         self.queries = 0
         self._distance: Tensor | None = None  # [P, tokens]; a prefix token is nowhere, distance 0
 
@@ -121,17 +121,20 @@ class DistanceSums:
         first_register = 1 if self.class_token else 0
         for _, weights in heads.weights(grid.prefix):
             on_class = weights[..., :first_register].sum(-1)
-            on_registers = weights[..., first_register : grid.prefix].sum(-1)
+            registers = [weights[..., first_register : grid.prefix].sum(-1)] if grid.prefix > first_register else []
             on_patches = weights[..., grid.prefix :].sum(-1)
             raw = weights.mul_(self._distance).sum(-1)  # [b, heads, P]
-            terms = torch.stack([raw / on_patches, raw, on_class, on_registers]).sum((1, 3))
+            kinds = [raw / on_patches, raw, on_class, *registers]
+            terms = torch.stack(kinds).sum((1, 3))
             terms = terms.to(float64_device(terms.device)).double()
             self.sums[layer] = self.sums.get(layer, torch.zeros_like(terms)) + terms
 
     def means(self) -> np.ndarray:
         """[4, depth, heads]: renormalised distance, raw distance (pixels), mass on the class token and on registers."""
         ordered = [require_finite(self.sums[layer], layer) for layer in sorted(self.sums)]
-        return (all_sum(torch.stack(ordered, dim=1)) / all_sum(self.queries)).cpu().numpy()
+        sums = all_sum(torch.stack(ordered, dim=1))
+        sums = torch.cat([sums, sums.new_zeros(4 - len(sums), *sums.shape[1:])])  # without registers nothing goes there
+        return (sums / all_sum(self.queries)).cpu().numpy()
 
 
 @dataclass(frozen=True, repr=False, eq=False)

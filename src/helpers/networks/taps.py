@@ -75,7 +75,7 @@ def find(model: nn.Module, names: Iterable[str] | None, images: Tensor | None) -
     if wrong := [type(name).__name__ for name in wanted if not isinstance(name, str)]:
         raise TypeError(f"layers are given by name, not as {wrong[0]}: say 'blocks', 'all', or names that taps(model) "
                         "lists, such as 'blocks.0'")
-    found = [Tap(name, *(place := _place(name, places, model, order)), order.items.get(place, 0))
+    found = [Tap(name, *(place := _place(name, places, model, order)), order.chosen.get(place, 0))
              for name in dict.fromkeys(wanted)]
     if not found:
         raise ValueError(f"no layers: none were named, or {type(model).__name__} has none that compute something")

@@ -32,7 +32,7 @@ class Order(dict[Place, int]):
         first = {id(m): path for path, m in model.named_modules()}
         self.names = {path: first[id(m)] for path, m in model.named_modules(remove_duplicate=False)}
         self.rows: dict[Place, int] = {}
-        self.items: dict[Place, int] = {}  # which of several tensors is meant, where it is not the first
+        self.chosen: dict[Place, int] = {}  # which of several tensors is meant, where it is not the first
         self.inputs: dict[str, int] = {}  # number of the first tensor that a module reads
         self.sums: set[str] = set()  # modules that add two tensors of one shape
 
@@ -89,7 +89,7 @@ def _run(model: nn.Module, x: Tensor, shape: tuple[int, ...]) -> Order:
     def note(path: str, side: str, value: Any) -> None:
         place = path, side, calls[path]
         order[place] = len(order)
-        order.items[place], tensor = _meant(value)
+        order.chosen[place], tensor = _meant(value)
         if tensor is not None:
             order.rows[place] = len(tensor) if tensor.dim() else 0
 

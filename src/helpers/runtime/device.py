@@ -10,7 +10,6 @@ from typing import Any
 import torch
 from torch import nn
 
-
 _ACCELERATOR_CHUNK = 64 << 20
 
 

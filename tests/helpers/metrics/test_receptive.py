@@ -16,7 +16,6 @@ from torch import nn
 
 from helpers import receptive_field, taps
 from helpers.metrics.receptive import ReceptiveField
-from helpers.networks.taps import find
 
 matplotlib.use("agg")
 
