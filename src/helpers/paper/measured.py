@@ -46,6 +46,12 @@ def full_size(measure: str, *networks: str, draw: int | None = None, run: str = 
     return _BUILD[measure](stored) if measure in _BUILD else stored
 
 
+def untrained(measure: str, *networks: str, run: str = RUN) -> list[Any]:
+    """The same of the untrained twins, draw by draw, as far as they were measured."""
+    stored = sorted((RESULTS / run).glob(".".join([measure, *networks, "untrained-*", "json"])))
+    return [full_size(measure, *networks, draw=int(path.stem.rpartition("-")[2]), run=run) for path in stored]
+
+
 @cache
 def _read(measure: str, networks: tuple[str, ...], draw: int | None, run: str) -> Curves:
     """One file of a run; what is not there is named beside what is."""

@@ -7,7 +7,7 @@ import pytest
 
 from helpers.claims import scores
 from helpers.paper import measured
-from helpers.paper.measured import full_size
+from helpers.paper.measured import full_size, untrained
 from paper_toys import read
 
 
@@ -52,3 +52,10 @@ def test_the_packages_run_has_what_chapters_draw():
     for vit in ("vit_ti16", "deit_ti16"):
         assert full_size("attention", vit)["pixels"].shape == (12, 3)
         assert full_size("similarity", vit, "resnet50_v1").cross.shape[0] > 80
+
+
+def test_untrained_draws_come_in_order_as_far_as_there_are_any(toy):
+    found = untrained("attention", "toy_vit", run="toy")
+    draws = [full_size("attention", "toy_vit", draw=draw, run="toy") for draw in range(len(found))]
+    assert len(found) >= 2 and all(one is draw for one, draw in zip(found, draws, strict=True))
+    assert untrained("attention", "vit_b16", run="toy") == []
