@@ -1,7 +1,7 @@
 """Runs inside the kernel of a notebook that is executed for the site: figures become SVG that a page can restyle.
 
-It is loaded by path before the first cell. Readers who run a notebook get the pictures of their own program.
-Text stays text and nothing is painted behind it; what would be large (cells, photos, clouds of dots) is a picture inside.
+It is loaded by path before the first cell; readers who run a notebook get the pictures of their own program. Text stays
+text and nothing is painted behind it; what would be large (cells, clouds of dots) is a picture inside.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from urllib.parse import quote
 import nbformat
 import yaml
 
-from . import figures, glossary, parity
+from . import figures, folding, glossary, parity
 from .contents import chapter_map, toc_text
 from .source import OTHER, Block, Source, SourceError, read_source
 
@@ -85,6 +85,10 @@ def cell(block: Block, lang: str, id_: str) -> nbformat.NotebookNode:
     if alt := block.metadata[lang].get("alt"):
         image = {**metadata.get("mystnb", {}).get("image", {}), "alt": alt[lang]}
         metadata["mystnb"] = {**metadata.get("mystnb", {}), "image": image}
+    if block.kind == "code" and (folded := folding.label(block.text[lang], metadata.get("tags", []), lang)):
+        prompts = dict.fromkeys(("code_prompt_show", "code_prompt_hide"), folded)
+        metadata = {**metadata, "tags": [*metadata.get("tags", []), "hide-input"]}
+        metadata["mystnb"] = {**metadata.get("mystnb", {}), **prompts}
     new = nbformat.v4.new_code_cell if block.kind == "code" else nbformat.v4.new_markdown_cell
     return new(block.text[lang], metadata=metadata, id=id_)
 
@@ -135,14 +139,16 @@ def generate(root: Path) -> dict[Path, str]:
     if problems := toc_problems(contents, sources):
         raise SourceError("\n".join(problems))
     entries, papers = glossary.load(root), figures.load(root)
+    chapters = {name: source for name, source in sources.items() if source.suffix == ".ipynb"}
+    places = glossary.first_chapters(entries, {name: source.prose("ko") for name, source in chapters.items()})
     files = {root / "_toc.yml": toc_text(contents, sources, "en", "notebooks/en/")}
     for lang in OTHER:
         folder = root / "notebooks" / lang
         markers = {
             "chapters:map": chapter_map(contents, sources, lang),
             **{f"coverage:{paper}": figures.table(rows, sources, lang) for paper, rows in papers.items()},
-            "glossary:en-ko": glossary.table(entries, "en-ko", lang),
-            "glossary:ko-en": glossary.table(entries, "ko-en", lang),
+            "glossary:en-ko": glossary.table(entries, "en-ko", lang, places),
+            "glossary:ko-en": glossary.table(entries, "ko-en", lang, places),
         }
         files[folder / "_toc.yml"] = toc_text(contents, sources, lang)
         for name, source in sources.items():

@@ -16,7 +16,7 @@ from jupytext.myst import get_parser, myst_to_notebook
 from nbformat import NotebookNode
 
 OTHER = {"en": "ko", "ko": "en"}
-MAX_CELLS, MAX_CODE_LINES, MAX_LINE = 35, 250, 88  # a line of code on a page that is 1280 pixels wide
+MAX_CELLS, MAX_CODE_LINES, MAX_LINE = 40, 250, 88  # a line of code on a page that is 1280 pixels wide
 KNOWN_METADATA = {"markdown": {"lang", "tags"}, "code": {"alt", "tags", "mystnb"}}
 CODE = re.compile(r"^( *)(`{3,}|~{3,})(?! *\{).*?^\1\2|(?<!\})`[^`\n]+`", re.MULTILINE | re.DOTALL)
 SITE_ONLY = re.compile(  # directives, roles, targets and footnotes: a notebook would show them raw
@@ -56,6 +56,10 @@ class Source:
     def title(self, lang: str) -> str:
         """Heading that opens the file."""
         return self.blocks[0].text[lang].splitlines()[0].removeprefix("# ")
+
+    def prose(self, lang: str) -> str:
+        """All its text in one language, without code."""
+        return "\n\n".join(block.text[lang] for block in self.blocks if block.kind == "markdown")
 
     def twins(self) -> Iterator[tuple[str, str, str]]:
         """Every (place, English, Korean) of the file: description, prose, alternative texts."""

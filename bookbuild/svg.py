@@ -1,4 +1,4 @@
-"""Figures of a notebook as elements of its page: they follow the theme, and pieces of a wide one stand below each other.
+"""Figures of a notebook as elements of its page: they follow the theme, and pieces of a wide one can be stacked.
 
 bookbuild/drawing.py draws them, with text as text. Here they lose their own fonts and colours of the page, get names
 that are unique on it, and are cut into pieces that a narrow page can wrap like words.
@@ -10,12 +10,14 @@ import json
 import math
 import re
 from html import escape
+from itertools import pairwise
 
 PX = 96 / 72  # CSS pixels of a point
 LEGIBLE = 9.0  # CSS pixels: no text becomes smaller, rather the figure scrolls
 # What stands for a colour of the page or of its theme; book.css has the values for light and dark pages.
 THEME = {
     "#000000": "currentColor", "#262626": "currentColor", "#fefefe": "var(--plot-paper)",
+    "#666666": "var(--pst-color-text-muted)",
     "#0072b2": "var(--plot-0)", "#c8501e": "var(--plot-1)", "#00785a": "var(--plot-2)", "#a3417a": "var(--plot-3)",
     "#7d5f00": "var(--plot-4)", "#5b6270": "var(--plot-5)",
 }
@@ -33,7 +35,7 @@ def figure(drawing: str, name: str, described: str) -> str:
     body = themed(own_names(inside(drawing), name))
     edges = [0.0, *cuts, width]
     pieces = []
-    for number, (left, right) in enumerate(zip(edges, edges[1:], strict=False)):
+    for number, (left, right) in enumerate(pairwise(edges)):
         content = f'<g id="{name}">{body}</g>' if number == 0 else f'<use href="#{name}"/>'
         natural = (right - left) * PX
         pieces.append(f'<svg viewBox="{left:g} 0 {right - left:g} {height:g}" style="--natural: {natural:.0f}px; '
@@ -52,7 +54,7 @@ def smallest_text(drawing: str) -> float:
 def inside(drawing: str) -> str:
     """What stands between <svg> and </svg>, without the drawing's metadata and its style for everything."""
     body = drawing[drawing.index(">", drawing.index("<svg ")) + 1 : drawing.rindex("</svg>")]
-    body = re.sub(r"<metadata>.*?</metadata>|<style type=\"text/css\">.*?</style>|<!--.*?-->", "", body, flags=re.DOTALL)
+    body = re.sub(r"<metadata>.*?</metadata>|<style [^>]*>.*?</style>|<!--.*?-->", "", body, flags=re.DOTALL)
     body = re.sub(r"\s*\n\s*", "\n", body.replace("xlink:href", "href"))
     return re.sub(r"<defs>\s*</defs>\s*", "", body)
 

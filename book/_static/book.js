@@ -95,7 +95,7 @@
 
   /* ---- Wide tables, formulas and outputs scroll inside their own box, by keyboard too ------------- */
   function makeScrollersReachable() {
-    const boxes = document.querySelectorAll("article pre, article .cell_output, article .pst-scrollable-table-container, article .table-scroll, article div.math");
+    const boxes = document.querySelectorAll("article pre, article .cell_output, article .pst-scrollable-table-container, article .table-scroll, article div.math, article .plot, article mjx-container[display=true]");
     const look = (box) => {
       const scrolls = box.scrollWidth > box.clientWidth + 1 || (box.scrollHeight > box.clientHeight + 1 && getComputedStyle(box).overflowY === "auto");
       if (scrolls) box.tabIndex = 0; else box.removeAttribute("tabindex");
@@ -103,6 +103,26 @@
     const observer = new ResizeObserver((entries) => entries.forEach((entry) => look(entry.target)));
     boxes.forEach((box) => observer.observe(box));
   }
+
+  /* ---- Terms with a meaning: Escape takes it away, leaving and coming back brings it again ------------ */
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    for (const term of document.querySelectorAll("dfn.term:is(:hover, :focus)")) {
+      term.classList.add("quiet");
+      for (const left of ["pointerleave", "blur"]) term.addEventListener(left, () => term.classList.remove("quiet"), { once: true });
+    }
+  });
+
+  /* ---- On paper nothing can be opened, and dark pages would waste ink --------------------------------- */
+  window.addEventListener("beforeprint", () => {
+    const closed = [...document.querySelectorAll("article details:not([open])")], { theme } = document.documentElement.dataset;
+    closed.forEach((details) => details.setAttribute("open", ""));
+    document.documentElement.dataset.theme = "light";
+    window.addEventListener("afterprint", () => {
+      closed.forEach((details) => details.removeAttribute("open"));
+      document.documentElement.dataset.theme = theme;
+    }, { once: true });
+  });
 
   /* ---- sphinx-copybutton knows no Korean --------------------------------------------------------- */
   if (language === "ko" && typeof messages !== "undefined") {

@@ -1,7 +1,7 @@
 /* Predict first: a card stays closed until the reader has guessed. Everything is kept in this browser and nowhere else. */
 "use strict";
 
-(function () {
+document.addEventListener("DOMContentLoaded", () => {
   const ON = "book-guess", GUESSES = "book-guesses";
   const STRINGS = {
     en: {
@@ -137,4 +137,4 @@
   if (first) addSwitch(first);
   window.addEventListener("storage", show);
   show();
-})();
+});

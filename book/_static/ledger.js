@@ -1,7 +1,7 @@
 /* The ledger's filters: what is chosen stands in the address, and a line that the address names is opened. */
 "use strict";
 
-(function () {
+document.addEventListener("DOMContentLoaded", () => {
   const form = /** @type {HTMLFormElement} */ (document.querySelector(".ledger-filters"));
   const lines = /** @type {any[]} */ ([...document.querySelectorAll(".ledger-line")]);
   const count = /** @type {any} */ (form.querySelector("output"));
@@ -53,4 +53,4 @@
   window.addEventListener("popstate", recall);
   recall();
   openNamed();
-})();
+});

@@ -5,8 +5,8 @@ from __future__ import annotations
 from sphinx.application import Sphinx
 from sphinx.util.typing import ExtensionMetadata
 
-PARTS = ("bilingual", "korean_search", "preview", "claims_ledger", "full_size", "explorer_parts", "studio_page",
-         "api_page", "light_pages")
+PARTS = ("bilingual", "korean_search", "preview", "claims_ledger", "policy", "full_size", "explorer_parts",
+         "studio_page", "api_page", "light_pages", "table_heads", "terms")
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:

@@ -94,7 +94,7 @@ def remove_thebe(app: Sphinx) -> None:
 
 def code_and_words() -> str:
     """Hash of these extensions and the catalogues; Sphinx itself would not notice that they changed."""
-    files = [*Path(__file__).parent.glob("*.py"), *(ROOT / "book" / "locale").rglob("*.po")]
+    files = [*Path(__file__).parent.glob("*.py"), *(ROOT / "book" / "locale").rglob("*.po"), ROOT / "book/glossary.yml"]
     return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(files))).hexdigest()
 
 

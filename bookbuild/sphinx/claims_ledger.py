@@ -97,8 +97,8 @@ def add_scripts(app: Sphinx, pagename: str, templatename: str, context: dict[str
     if 'data-claim="' not in context.get("body", ""):
         return
     if 'class="ledger-page"' in context["body"]:
-        app.add_js_file("ledger.js", loading_method="defer")
-    app.add_js_file("guess.js", loading_method="defer")
+        app.add_js_file("ledger.js")
+    app.add_js_file("guess.js")
 
 
 def write_files(app: Sphinx, error: Exception | None) -> None:

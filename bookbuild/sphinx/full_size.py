@@ -12,6 +12,7 @@ from sphinx.util.typing import ExtensionMetadata
 
 from helpers.paper.stored import RESULTS
 
+from ..svg import figure as element
 from .claims_ledger import records
 
 
@@ -44,9 +45,19 @@ def fill(app: Sphinx, doctree: nodes.Element, docname: str) -> None:
         from helpers.paper.page import cost_html, runs_html  # loads PyTorch, which no other page needs
 
         lang = app.config.language
-        html = (runs_html(RESULTS, records(app.env), lang) if node["shown"] == "runs"
+        html = (runs_html(RESULTS, records(app.env), lang, as_svg) if node["shown"] == "runs"
                 else cost_html(RESULTS / "cost.json", lang))
         node.replace_self(nodes.raw("", html, format="html"))
+
+
+def as_svg(figure: Any, name: str, alt: str) -> str:
+    """A figure that follows the page's theme, as those of the chapters do."""
+    from helpers.paper.pictures import as_picture
+
+    from ..drawing import svg
+
+    drawing = svg(figure)
+    return element(drawing, name, alt) if drawing else as_picture(figure, name, alt)
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:

@@ -9,7 +9,7 @@ import base64
 import hashlib
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,11 +53,11 @@ def write_studio(root: Path, folder: Path) -> None:
     (folder / "studio.js").write_text(app_script(), encoding="utf-8")
 
 
-def app_script() -> str:
+def app_script(scripts: Sequence[str] = SCRIPTS, last: str = "") -> str:
     """The studio itself: the explorers' scripts and its own, in one function so that the page gets no new names."""
-    own = [(HERE / name).read_text(encoding="utf-8") for name in SCRIPTS]
+    own = [(HERE / name).read_text(encoding="utf-8") for name in scripts]
     worker = f"const WORKER_SCRIPT = {script_json((HERE / 'worker.js').read_text(encoding='utf-8'))};"
-    return "\n".join(["(() => {", '"use strict";', module_source(SHARED), worker, *own, "})();", ""])
+    return "\n".join(["(() => {", '"use strict";', module_source(SHARED), worker, *own, last, "})();", ""])
 
 
 def data_script(name: str, data: Any) -> str:

@@ -1,8 +1,8 @@
 """A computation graph, written as an ONNX file.
 
-torch.onnx needs onnx, onnxscript and what these need. The lab's networks are a list of operations and their weights, and
-the format (protocol buffers) is a few lines. Weights are stored as they are shipped, in float16, and widened when the
-file is loaded.
+torch.onnx needs onnx, onnxscript and what these need. The lab's networks are a list of operations and their weights,
+and the format (protocol buffers) is a few lines. Weights are stored as they are shipped, in float16, and widened when
+the file is loaded.
 """
 
 from __future__ import annotations

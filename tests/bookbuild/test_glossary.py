@@ -31,7 +31,8 @@ def test_data_files_use_no_banned_word(name):
 def test_every_entry_is_complete_and_listed_once():
     assert len({entry["en"] for entry in ENTRIES}) == len({entry["ko"] for entry in ENTRIES}) == len(ENTRIES)
     for entry in ENTRIES:
-        assert set(entry) <= {"en", "ko", "first_use", "avoid", "note"}, entry
+        assert set(entry) <= {"en", "ko", "definition", "first_use", "avoid", "note"}, entry
+        assert set(entry["definition"]) == {"en", "ko"} and all(entry["definition"].values()), entry
         assert set(entry.get("note", {"en": "", "ko": ""})) == {"en", "ko"}, entry
     for entry, word in WRONG:
         assert set(word["reason"]) == {"en", "ko"}, (entry, word)
@@ -44,11 +45,25 @@ def test_no_term_of_the_glossary_is_itself_banned():
 
 def test_page_has_both_directions_sorted_and_complete():
     for direction, column in (("en-ko", "en"), ("ko-en", "ko")):
-        rows = glossary.table(ENTRIES, direction, "ko").splitlines()[2:]
+        rows = glossary.table(ENTRIES, direction, "ko", {"representation": "17_cka"}).splitlines()[2:]
         first = [re.split(r"(?<!\\)\|", row)[1].strip() for row in rows]
         assert sorted(first) == sorted(entry[column] for entry in ENTRIES)
         assert first == sorted(first, key=lambda term: term.strip("[").casefold())
         assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {5}
+
+
+def test_definitions_use_the_books_own_words():
+    for entry in ENTRIES:
+        assert not list(glossary.wrong_words(ENTRIES, entry["definition"]["ko"])), entry["en"]
+
+
+def test_the_first_chapter_that_introduces_a_term_is_linked():
+    korean = {"18_later": "**표현(representation)** 하나", "17_cka": "표현(representation) 둘", "16_before": "표현"}
+    places = glossary.first_chapters(ENTRIES, korean)
+    assert places == {"representation": "17_cka"}
+    rows = glossary.table(ENTRIES, "en-ko", "en", places).splitlines()
+    (row,) = [row for row in rows if row.startswith("| representation |")]
+    assert "[17](17_cka.ipynb)" in row and "seen as data" in row
 
 
 @pytest.mark.parametrize(("entry", "word"), WRONG, ids=[word["word"] for _, word in WRONG])

@@ -102,7 +102,7 @@ def test_contents_list_what_exists_and_the_map_announces_the_rest(book):
     assert "file: notebooks/en/17_cka" in (book / "_toc.yml").read_text(encoding="utf-8")
     page = (book / "notebooks/ko/index.md").read_text(encoding="utf-8")
     assert "](17_cka.ipynb)" in page and "18\\. 표현의 구조 (준비 중)" in page
-    assert 'data-chapter="17"></span>\\\n  §3 · 약 5분 · 먼저 알 것은 없다\n' in page
+    assert '(17_cka.ipynb)\\\n  §3 · 약 5분 · 먼저 알 것은 없다\n' in page
 
 
 def test_a_chapter_without_its_line_for_the_map_is_named(book):

@@ -139,6 +139,15 @@ def plain(browser, tmp_path):
 
 
 @pytest.fixture(scope="session")
+def studio_site(tmp_path_factory) -> Path:
+    """A site with nothing but the studio; without npm the tests are skipped and say so."""
+    from studio_site import make_site
+
+    folder = make_site(tmp_path_factory.mktemp("studio"), only_one_at_a_time())
+    return folder or pytest.skip("onnxruntime-web could not be fetched with npm, so the studio was not run")
+
+
+@pytest.fixture(scope="session")
 def axe_if_there() -> Path | None:
     """axe-core from npm, kept below _build."""
     place = ROOT / "_build" / "npm"

@@ -30,7 +30,7 @@ AT_DESK = """() => {
       for (const name of names) if (e.hasAttribute(name)) around.push(e.getAttribute(name));
   }
   const seen = (e) => e.checkVisibility({ visibilityProperty: true }) && e.getBoundingClientRect().width > 0;
-  const verdicts = (card) => [...card.querySelectorAll(".verdict")].filter(seen).map((v) => v.innerText);
+  const verdicts = (card) => [...card.querySelectorAll(".claim-outcome .verdict")].filter(seen).map((v) => v.innerText);
   return {
     around,
     language: document.documentElement.lang,
@@ -38,8 +38,8 @@ AT_DESK = """() => {
     formulas: document.querySelectorAll("mjx-container").length,
     broken_formulas: document.querySelectorAll("mjx-merror").length,
     cards: [...document.querySelectorAll(".claim")].map((card) => [card.id.replace(/^claim-/, ""), verdicts(card)]),
-    ledger: [...document.querySelectorAll("table.ledger tbody tr")].map(
-      (row) => [row.id, row.querySelector(".verdict:not(.verdict-open)")?.innerText]),
+    ledger: [...document.querySelectorAll(".ledger-line")].map(
+      (row) => [row.id, row.querySelector("summary .verdict:not(.verdict-open)")?.innerText]),
   };
 }"""
 

@@ -8,6 +8,7 @@ import re
 
 import numpy as np
 import pytest
+from layer_words import in_words
 from model_results import RESNET, VIT, Measured, measure
 from plain_page import picture_of, press
 from playwright.sync_api import Page, expect
@@ -55,16 +56,6 @@ def numbers_in(text: str) -> list[float]:
     """All numbers of a text, those in names of layers and stages left out."""
     text = re.sub(r"(blocks|stages)[\w.]*|(stage \d, block|스테이지 \d 블록) \d|, (block|블록) \d(?=[,:])", "", text)
     return [float(number.replace("−", "-")) for number in re.findall(r"−?\d+(?:\.\d+)?", text)]
-
-
-def in_words(layer: str, lang: str) -> str:
-    """A layer as the explorer of fields says it."""
-    words = {"en": ("stage {}, block {}", "block {}", "attention output", "MLP output", "branch"),
-             "ko": ("스테이지 {} 블록 {}", "블록 {}", "어텐션 출력", "MLP 출력", "변환 가지")}[lang]
-    first, *numbers = re.findall(r"[a-z]\w+|\d+", re.sub(r"\.blocks\.", ".", layer))
-    places = [part for part in numbers if part.isdigit()]
-    end = {"attn_out": words[2], "mlp_out": words[3], "conv3": words[4]}.get(numbers[-1])
-    return (words[0] if first == "stages" else words[1]).format(*places) + (f", {end}" if end else "")
 
 
 def caption_of(page: Page) -> str:
@@ -297,7 +288,7 @@ def test_tokens_follow_place_and_depth(plain, measured, lang, size):
         caption = numbers_in(caption_of(page))
         assert caption[:-2] == pytest.approx([row, column, *readings], abs=0.0016)
         name, where, own, others, best = current_row(page)
-        assert (name, where, best) == (VIT, measured.tokens[VIT][layer].layer, cells[0][1])
+        assert (name, where, best) == (VIT, in_words(measured.tokens[VIT][layer].layer, lang), cells[0][1])
         assert [float(v.replace("−", "-")) for v in (own, others)] == pytest.approx(cells[0][0], abs=0.0016)
 
     check(4, 4, 0)
@@ -363,7 +354,7 @@ def test_positions_follow_network_and_place(plain, measured, lang, size):
 
 NAMES = ["attention", "field", "token", "posembed"]
 CHANGED = {
-    "attention": "attention.view=rollout&attention.image=1&attention.layer=4&attention.head=mean&attention.query=0",
+    "attention": "attention.image=1&attention.layer=4&attention.head=mean&attention.view=rollout&attention.query=0",
     "field": "field.left=%3Cb%3EResNet%3C%2Fb%3E&field.right=ViT&field.skip=before&field.depth=1",
     "token": "token.view=probe&token.depth=0.5&token.token=17",
     "posembed": "posembed.model=untrained&posembed.position=9",

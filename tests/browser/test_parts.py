@@ -61,12 +61,12 @@ def inline_bytes(page: Path) -> int:
 def read_maps(page, parts: list[str]) -> None:
     """Both maps of the chapter, of which the second is loaded only when it is asked for."""
     caption = page.locator(".ex-caption")
-    expect(caption).to_contain_text(f"A a2 층, B b1 층: CKA {PAIR.cross[2, 1]:.3f}.")
+    expect(caption).to_contain_text(f"A a2, B b1: CKA {PAIR.cross[2, 1]:.3f}.")
     assert len(parts) == 1
     page.get_by_label("모델", exact=True).select_option("B")
-    expect(caption).to_contain_text(f"B b1 층, B b1 층: CKA {PAIR.other[1, 1]:.3f}.")
+    expect(caption).to_contain_text(f"B b1, B b1: CKA {PAIR.other[1, 1]:.3f}.")
     page.get_by_label("모델", exact=True).select_option("A × B")
-    expect(caption).to_contain_text("A a1 층, B b1 층: CKA 0.")
+    expect(caption).to_contain_text("A a1, B b1: CKA 0.")
     assert len(parts) == 2
 
 
@@ -88,9 +88,9 @@ def test_a_part_that_is_missing_gives_a_sentence(visit, small_book, tmp_path):
     assert page.locator(".explorer canvas:visible").count() == 0
     shutil.copytree(small_book / "ko/_static/explorers", alone / "_static/explorers")
     page.get_by_label("모델", exact=True).select_option("B")  # the reader may go on, and come back
-    expect(page.locator(".ex-caption")).to_contain_text("B b1 층: CKA 0.")
+    expect(page.locator(".ex-caption")).to_contain_text("B b1: CKA 0.")
     page.get_by_label("모델", exact=True).select_option("A × B")
-    expect(page.locator(".ex-caption")).to_contain_text("A a1 층, B b1 층: CKA 0.")
+    expect(page.locator(".ex-caption")).to_contain_text("A a1, B b1: CKA 0.")
 
 
 def test_old_parts_do_not_stay(small_book):

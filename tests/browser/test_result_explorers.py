@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 import numpy as np
 import pytest
 from cka_bias_reference import shown
+from layer_words import in_words
 from plain_page import picture_of
 from playwright.sync_api import expect
 
@@ -96,23 +97,37 @@ def test_cka_cells_read_as_python_measured_them(plain, maps, lang, size):
     grid = page.get_by_role("slider").first
     assert changed(page, 2, lambda: grid.press("ArrowUp")) == [True, True]
     expect(caption_of(page)).to_contain_text(value(2, 2))
-    expect(caption_of(page)).to_contain_text(pair.other_layers[2])
+    expect(caption_of(page)).to_contain_text(in_words(pair.other_layers[2], lang))
     grid.press("ArrowLeft")
     expect(grid).to_have_attribute("aria-valuetext", re.compile(re.escape(value(2, 1)) + "$"))
-    line = [f"{name}\t{shown(value)}" for name, value in zip(pair.layers, pair.cross[:, 2], strict=True)]
+    names = [in_words(name, lang) for name in pair.layers]
+    line = [f"{name}\t{shown(value)}" for name, value in zip(names, pair.cross[:, 2], strict=True)]
     assert page.locator(".ex-table tbody tr").all_inner_texts() == line
-    expect(page.locator(".ex-table tr[aria-current] td").first).to_have_text(pair.layers[1])
+    expect(page.locator(".ex-table tr[aria-current] td").first).to_have_text(names[1])
     grid.click(position=centre(grid, 3, 4, 0, 3, MAP_BOX))
     expect(caption_of(page)).to_contain_text(value(3, 0))
     assert page.evaluate("document.documentElement.scrollWidth") <= SIZES[size]["width"]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_cka_presets_find_the_cells_that_surprise(plain, maps, lang):
+    pair, page = maps["pair"], plain().open(cka_page(maps, row=1, column=2), lang=lang)
+    values = pair.cross.T  # [rows, columns]
+    rows, columns = (np.linspace(0, 1, n) for n in values.shape)
+    apart = np.abs(rows[:, None] - columns)
+    for place, surprise in enumerate((apart * values, 1 - apart - values)):
+        page.locator(".ex-presets button").nth(place).click()
+        row, column = np.unravel_index(surprise.argmax(), surprise.shape)
+        expect(caption_of(page)).to_contain_text(f"CKA {shown(values[row, column])}.")
+        expect(caption_of(page)).to_contain_text(in_words(pair.layers[column], lang))
 
 
 def test_cka_hover_tells_without_choosing(plain, maps):
     page = plain(viewport=SIZES["desktop"]).open(cka_page(maps, row=1, column=2))
     chosen, grid = caption_of(page).inner_text(), page.get_by_role("slider").first
     grid.hover(position=centre(grid, 3, 4, 1, 3, MAP_BOX))
-    value = shown(maps["pair"].cross[1, 3])
-    expect(caption_of(page)).to_contain_text(f"Under the pointer: ViT blocks.1 and ResNet layer4.0: CKA {value}.")
+    wanted = f"ViT block 1 and ResNet stage 3, block 0: CKA {shown(maps['pair'].cross[1, 3])}."
+    expect(caption_of(page)).to_contain_text(f"Under the pointer: {wanted}")
     page.mouse.move(2, 2)
     expect(caption_of(page)).to_have_text(chosen)
 
@@ -120,13 +135,14 @@ def test_cka_hover_tells_without_choosing(plain, maps):
 def test_cka_pairs_and_taps_are_chosen_and_data_is_text(plain, maps):
     page = plain().open(cka_page(maps, row=3))
     page.get_by_label("Models").select_option("<b>constant</b>")
-    expect(caption_of(page)).to_contain_text("<b>constant</b> blocks.0 and <b>constant</b> blocks.2: CKA")
+    expect(caption_of(page)).to_contain_text("<b>constant</b> block 0 and <b>constant</b> block 2: CKA")
     page.get_by_role("slider").first.press("ArrowDown")
-    expect(caption_of(page)).to_contain_text("CKA undefined. blocks.1 gives the same for every image")
+    expect(caption_of(page)).to_contain_text("CKA undefined. block 1 gives the same for every image")
     page.get_by_role("radio", name="all taps").check()
     expect(page.get_by_label("Models").locator("option")).to_have_text(["ViT × ResNet", "ViT", "ResNet"])
     every = maps["every"]
-    expect(caption_of(page)).to_contain_text(f"{every.other_layers[1]}: CKA {shown(every.cross[0, 1])}.")
+    below = in_words(every.other_layers[1], "en")
+    expect(caption_of(page)).to_contain_text(f"{below}: CKA {shown(every.cross[0, 1])}.")
     page.get_by_role("radio", name="all taps").press("ArrowLeft")
     expect(page.get_by_role("radio", name="blocks")).to_be_checked()
 
@@ -137,7 +153,8 @@ def test_cka_link_opens_the_view_and_refuses_nonsense(plain, maps):
     view = {"cka.taps": "all", "cka.pair": "ViT × ResNet", "cka.row": 5, "cka.column": 3}
     visitor.page.goto(f"{address}#{urlencode(view)}")
     every = maps["every"]
-    wanted = f"ViT {every.layers[3]} and ResNet {every.other_layers[5]}: CKA {shown(every.cross[3, 5])}."
+    column, row = in_words(every.layers[3], "en"), in_words(every.other_layers[5], "en")
+    wanted = f"ViT {column} and ResNet {row}: CKA {shown(every.cross[3, 5])}."
     expect(caption_of(visitor.page)).to_contain_text(wanted)
     visitor.page.get_by_role("button", name=LINK).click()
     other = visitor.context.new_page()

@@ -1,8 +1,8 @@
 """What is seen of a report: cards, outlines, maps and forests, by the claims' present words and rules.
 
 CSS classes (book/_static/claims.css): .claim (a card, with .claim- and its verdict), .claim-text (its text in one
-language), .claim-title, .claim-rule, .claim-answer, .claim-outcome, .claim-kind, .claim-more, .claim-facts, .claim-note,
-.claim-source, .claim-outline (a list); .verdict with .verdict- and the verdict, wherever the mark and the word stand.
+language), .claim-title, .claim-rule, .claim-answer, .claim-outcome, .claim-kind, .claim-more, .claim-facts,
+.claim-note, .claim-source, .claim-outline (a list); .verdict with .verdict- and the verdict, wherever mark and word stand.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 from .charts import dot_text, panel_html
 from .entries import LANGUAGES, Entry, claim
-from .forest import forest_html
+from .forest_plot import forest_html
 from .numerals import number_text
 from .render import MARKS, WORDS, card_text, condition, facts, meaning, source_text
 from .reports import completed

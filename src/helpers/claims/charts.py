@@ -119,10 +119,10 @@ def panel_html(strips: Sequence[Strip], lang: str) -> str:
 
 
 def line_html(label: str, chart: str, more: str = "", attributes: str = "") -> str:
-    """A label with its picture beside it, or below it where there is little room."""
-    head = f'<span class="strip-label" style="flex:1 1 11em;max-width:17em">{label}</span>' if label or not more else ""
-    head = head if label else '<span class="strip-label strip-empty" style="flex:1 1 11em;max-width:17em"></span>'
-    return (f'<div class="strip" {attributes}style="display:flex;flex-wrap:wrap;align-items:center;gap:0 .8em">{head}'
+    """A label with its picture beside it, or below it where there is little room; without a label its place is kept."""
+    css = "strip-label" if label else "strip-label strip-empty"
+    return (f'<div class="strip" {attributes}style="display:flex;flex-wrap:wrap;align-items:center;gap:0 .8em">'
+            f'<span class="{css}" style="flex:1 1 11em;max-width:17em">{label}</span>'
             f'<span class="strip-chart" style="flex:3 1 13em;min-width:0">{chart}</span>{more}</div>')
 
 

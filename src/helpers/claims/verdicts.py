@@ -73,9 +73,7 @@ class Judgement:
         """What a claim that holds, at least in part, holds by: learning, architecture or arithmetic."""
         if self.verdict not in EARNED:
             return None
-        if self.earned_too is None:
-            return self.kind
-        return "architecture" if self.earned_too else "learned"
+        return "architecture" if self.kind == "learned" and self.earned_too else self.kind
 
     @property
     def one_run(self) -> bool:

@@ -3,7 +3,7 @@
 const STRINGS = {
   en: {
     title: "What does a token look at?",
-    view: "Shown", query: "One query", rollout: "Rollout", network: "Network", image: "Image", layer: "Block", head: "Head", mean: "mean of heads",
+    view: "Shown", query: "Query", rollout: "Rollout", network: "Network", image: "Image", layer: "Block", head: "Head", mean: "mean of heads",
     beside: "Beside it", map: "map", untrained: "untrained", twinName: "untrained twin",
     presets: [["A local head", "local"], ["A global head", "global"], ["The most concentrated patch", "sharpest"]],
     mapLabel: "Query token on the image, lit by its attention; arrow keys move the query",
@@ -30,7 +30,7 @@ const STRINGS = {
   },
   ko: {
     title: "토큰은 무엇을 보는가?",
-    view: "보기", query: "질의 하나", rollout: "롤아웃", network: "신경망", image: "이미지", layer: "블록", head: "헤드", mean: "헤드 평균",
+    view: "보기", query: "질의", rollout: "롤아웃", network: "신경망", image: "이미지", layer: "블록", head: "헤드", mean: "헤드 평균",
     beside: "나란히", map: "지도", untrained: "학습 전", twinName: "학습하지 않은 쌍둥이",
     presets: [["지역적 헤드", "local"], ["전역적 헤드", "global"], ["한곳만 보는 패치", "sharpest"]],
     mapLabel: "이미지 위의 질의 토큰, 어텐션이 가는 곳이 밝음, 화살표 키로 질의 이동",
@@ -161,16 +161,13 @@ const explorer = defineExplorer({
     /** @type {() => Option[]} */
     const heads = () => [["mean", t.mean], ...upTo(model().distance[0].length).map(head => /** @type {Option} */ ([head, String(head)]))];
     return [
-      choice({ key: "network", label: t.network, options: keys.map(key => [key, view.say(models[key].name)]), when: () => keys.length > 1,
-        more: key => ({ query: sameQuery(view.get("query"), model(), models[key]) }) }),
+      ...(keys.length > 1 ? [choice({ key: "network", label: t.network, options: keys.map(key => [key, view.say(models[key].name)]),
+        more: key => ({ query: sameQuery(view.get("query"), model(), models[key]) }) })] : []),
       choice({ key: "image", label: t.image, options: () => model().images.map(({ name }, i) => [i, view.say(name)]) }),
       slider({ key: "layer", label: t.layer, values: () => upTo(model().distance.length) }),
       choice({ key: "head", label: t.head, options: heads, when: () => view.get("view") === "query" }),
       tabs({ key: "view", label: t.view, options: [["query", t.query], ["rollout", t.rollout]] }),
-      ...(twins ? [{
-        ...tabs({ key: "beside", label: t.beside, options: [["untrained", t.untrained], ["map", t.map]], when: () => model().twin }),
-        fit: beside => model().twin ? beside : "map",
-      }] : []),
+      ...(twins ? [tabs({ key: "beside", label: t.beside, options: [["untrained", t.untrained], ["map", t.map]], when: () => Boolean(model().twin) })] : []),
       picked({ key: "query", count: () => model().prefix + model().grid[0] * model().grid[1] }),
     ];
   },

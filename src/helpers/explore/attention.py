@@ -24,7 +24,7 @@ MOST_BYTES = 16 << 20  # of attention weights in one explorer: 82 images of a la
 class Attention(Explorer):
     """A network, image, layer, head (or "mean") and query token; `view` is "query" or "rollout".
 
-    `beside` the lit image stands the "map" of the weights, or the same for an "untrained" twin.
+    `beside` the lit image stands the same for an "untrained" twin, if there is one, or the "map" of the weights.
     """
 
     name = "attention"
@@ -35,11 +35,15 @@ class Attention(Explorer):
     head = Choice(lambda self: ["mean", *range(len(self._model["distance"][0]))])
     query = Index(lambda self: self._model["prefix"] + self._model["grid"][0] * self._model["grid"][1])
     view = Choice(lambda self: ("query", "rollout"))
-    beside = Choice(lambda self: ("untrained", "map") if self._model["twin"] else ("map",))
+    beside = Choice(lambda self: ("untrained", "map") if self._twins else ("map",))
 
     @property
     def _model(self) -> dict[str, Any]:
         return self.about["models"][self.network]
+
+    @property
+    def _twins(self) -> bool:
+        return any(model["twin"] for model in self.about["models"].values())
 
 
 def attention_explorer(model: nn.Module | None = None, images: ImageSource | None = None, *,
@@ -112,7 +116,8 @@ def _weights(key: str, model: nn.Module, shown: Tensor, distance: AttentionDista
 
 def stored_attention() -> tuple[dict[str, Any], dict[str, str]]:
     """The full-size ViTs on the free photos, and the addresses of their parts."""
-    networks, models, parts = stored.networks(), {}, {}
+    networks, models = stored.networks(), {}
+    parts: dict[str, str] = {}
     said = stored.predictions_of(networks)
     for key, entry in networks.items():
         if "attention" not in entry or not entry["trained"]:

@@ -4,6 +4,7 @@ const STRINGS = {
   en: {
     title: "Which layers are alike?",
     pair: "Models", taps: "Layers", blocks: "blocks", all: "all taps", layers: name => `layers of ${name}`,
+    presets: [["Far apart, yet alike", "alike"], ["At one depth, yet unlike", "unlike"]],
     mapLabel: "CKA of all pairs of layers; arrow keys move the cell",
     lineLabel: "CKA of the chosen row's layer with every layer of the other model; arrow keys move along it",
     with: layer => `CKA with ${layer}`, undefined: "undefined",
@@ -17,10 +18,11 @@ const STRINGS = {
   ko: {
     title: "어느 층과 어느 층이 닮았는가?",
     pair: "모델", taps: "층", blocks: "블록", all: "모든 측정 위치", layers: name => `${name} 층`,
+    presets: [["깊이는 먼데 닮은 층", "alike"], ["깊이는 같은데 다른 층", "unlike"]],
     mapLabel: "모든 층 쌍의 CKA, 화살표 키로 칸 이동",
     lineLabel: "고른 행의 층과 다른 모델의 모든 층 사이의 CKA, 화살표 키로 이동",
     with: layer => `${layer} 층과의 CKA`, undefined: "정의되지 않음",
-    cell: v => `${v.x} ${v.column} 층, ${v.y} ${v.row} 층: CKA ${v.value}.`,
+    cell: v => `${v.x} ${v.column}, ${v.y} ${v.row}: CKA ${v.value}.`,
     pointer: "포인터 위치",
     best: v => `${v.row} 층과 가장 닮은 ${v.x}의 ${v.others} 층은 ${v.column}(${v.value})이다.`, other: "다른", any: "",
     constant: layer => `${layer} 층은 모든 이미지에 같은 값을 내므로 CKA가 정의되지 않는다.`,
@@ -29,10 +31,25 @@ const STRINGS = {
   },
 };
 
+/** The cell that surprises most: alike although its layers are far apart in depth, or unlike although they are at one depth. */
+function surprising(values, what) {
+  const [rows, columns] = values.shape, depth = (i, count) => count > 1 ? i / (count - 1) : 1;
+  const cells = Array.from({ length: rows * columns }, (_, i) => {
+    const row = Math.floor(i / columns), column = i % columns, value = values.at(i), apart = Math.abs(depth(row, rows) - depth(column, columns));
+    return { row, column, surprise: Number.isNaN(value) ? -Infinity : what === "alike" ? apart * value : 1 - apart - value };
+  });
+  const { row, column } = cells.reduce((best, cell) => cell.surprise > best.surprise ? cell : best);
+  return { row, column };
+}
+
 const explorer = defineExplorer({
   name: "cka",
   strings: STRINGS,
   columns: "1.15fr 1fr",
+  captionAfter: 1,
+  presets: (t, view) => t.presets.map(([label, what]) => ({
+    label, find: () => surprising(view.part(`${view.get("taps")} ${view.get("pair")}`).values, what),
+  })),
   controls(t, view) {
     const { taps, models, sizes } = view.get("about");
     const named = pair => pair.split(" × ").map(model => view.say(models[model])).join(" × ");
@@ -49,7 +66,8 @@ const explorer = defineExplorer({
     let now = /** @type {any} */ ({});
 
     function update() {
-      const { values, rows, columns, n } = view.part(name()), models = view.get("pair").split(" × ");
+      const { values, n, ...names } = view.part(name()), models = view.get("pair").split(" × ");
+      const [rows, columns] = [names.rows, names.columns].map(layers => layers.map(layer => layerName(layer, view.lang)));
       const [x, y] = [models[0], models.at(-1)].map(model => view.say(view.get("about").models[model]));
       const row = view.get("row"), column = view.get("column"), line = columns.map((_, c) => values.get(row, c));
       now = { values, rows, columns, n, x, y, row, column, line, alone: models.length === 1, undefinedRow: line.every(Number.isNaN) };

@@ -19,7 +19,7 @@ class CkaMaps(Explorer):
     """A cell of a map, as in the figures: `column` is a layer of the pair's first model, `row` one of its second."""
 
     name = "cka"
-    scripts = ("cka_map.js", "cka.js")
+    scripts = ("readings.js", "cka_map.js", "cka.js")
     taps = Choice(lambda w: w.about["taps"])
     pair = Choice(lambda w: w.about["taps"][w.taps])
     row = Index(lambda w: w.shown["rows"])

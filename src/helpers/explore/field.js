@@ -134,8 +134,8 @@ const explorer = defineExplorer({
       choice({ key: "left", label: t.left, options }),
       choice({ key: "right", label: t.right, options }),
       tabs({ key: "skip", label: t.skip, options: skips.map(skip => [skip, t[skip]]), when: () => skips.length > 1 }),
-      choice({ key: "photo", label: t.photo, options: photos.length ? photos.map(({ name }, i) => [i, view.say(name)]) : [[0, ""]],
-        when: () => SIDES.some(side => models[view.get(side)].photographed) }),
+      ...(photos.length ? [choice({ key: "photo", label: t.photo, options: photos.map(({ name }, i) => [i, view.say(name)]),
+        when: () => SIDES.some(side => models[view.get(side)].photographed) })] : []),
       slider({ key: "depth", label: t.depth, values: () => depthsOf(counts()), text: value => percentIn(view.lang)(value, 0) }),
     ];
   },

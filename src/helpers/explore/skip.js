@@ -41,6 +41,7 @@ const explorer = defineExplorer({
   strings: STRINGS,
   columns: "1fr 1fr",
   narrowColumns: "1fr 1fr",
+  captionAfter: 1,
   controls(t, view) {
     const { branches, depth, blocks, layers } = view.get("about"), named = list => list.map(key => [key, t[key]]);
     return [
@@ -72,7 +73,7 @@ const explorer = defineExplorer({
     function caption() {
       const { hover } = view, onMap = hover && hover.panel !== "ratio" ? hover : null, intact = view.part("intact"), now = view.part(chosen());
       const [row, column] = [onMap?.row ?? view.get("row"), onMap?.column ?? view.get("column")];
-      const value = part => ckaText(t, part.values.get(row, column)), names = { row: now.rows[row], column: now.columns[column] };
+      const value = part => ckaText(t, part.values.get(row, column)), names = { row: layerName(now.rows[row], view.lang), column: layerName(now.columns[column], view.lang) };
       const ratio = readings(hover?.panel === "ratio" ? hover.column : view.get("at"));
       if (chosen() === "intact") {
         const more = anyCut ? t.nothing : "";
@@ -116,7 +117,7 @@ const explorer = defineExplorer({
       pick: pickCells(view, {
         panel, cells: mapCells, now: () => [view.get("row"), view.get("column")], set: (row, column) => view.set({ row, column }),
         text: () => { const { rows, columns, values } = view.part(name()), [r, c] = [view.get("row"), view.get("column")];
-          return `${columns[c]}, ${rows[r]}: CKA ${ckaText(t, values.get(r, c))}`; },
+          return `${layerName(columns[c], view.lang)}, ${layerName(rows[r], view.lang)}: CKA ${ckaText(t, values.get(r, c))}`; },
       }),
     });
     const headed = (text, name) => `${text} · ${percent(accuracy[name])}`;

@@ -20,7 +20,7 @@ class Skip(Explorer):
     """`block` whose skip is missing (−1: none) in the network of this `variant`; `at` is where ratios are read."""
 
     name = "skip"
-    scripts = ("cka_map.js", "skip.js")
+    scripts = ("readings.js", "cka_map.js", "skip.js")
     branch = Choice(lambda w: w.about["branches"])
     at = Index(lambda w: w.about["depth"])
     variant = Choice(lambda w: w.about["blocks"])

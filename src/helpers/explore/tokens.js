@@ -110,6 +110,7 @@ function tokenPick(view, models) {
 const explorer = defineExplorer({
   name: "token",
   strings: STRINGS,
+  captionAfter: 1,
   controls(t, view) {
     const { models, views } = view.get("about"), all = Object.values(models), probing = () => view.get("view") === "probe";
     const counts = () => all.map(model => probing() ? model.probeLayers : model.layers.length), percent = percentIn(view.lang);
@@ -134,7 +135,7 @@ const explorer = defineExplorer({
       const { layers } = models[key], index = layerAt(depth, layers.length), readings = view.part(key).maps.map(map => similarity(map, token));
       const line = (name, field, i) => ({ name, look: lookOf(ink, i), values: readings.map(reading => reading[field]) });
       const series = [line(t.own, "own", 0), line(t.others, "others", 1)];
-      return { ...readings[index], index, readings, series, mapLayer: layers[index] };
+      return { ...readings[index], index, readings, series, mapLayer: layerName(layers[index], view.lang) };
     }
     function readProbe(key, token, depth) {
       const { token: table, ...others } = view.part(key).probes, [count, tokens] = table.shape, index = layerAt(depth, count);
@@ -167,7 +168,7 @@ const explorer = defineExplorer({
     function table() {
       const lines = now.view === "probe" ? [...new Set(now.networks.flatMap(({ series }) => series.slice(1).map(line => line.name)))] : [];
       const similar = ({ name, readings, grid }, key) => readings.map(({ own, others, best }, layer) =>
-        [name, models[key].layers[layer], fixed(own), fixed(others), placeText(best, grid)]);
+        [name, layerName(models[key].layers[layer], view.lang), fixed(own), fixed(others), placeText(best, grid)]);
       const probed = ({ name, series }) => series[0].values.map((token, layer) => [name, String(layer), percent(token), ...lines.map(line => {
         const values = series.find(other => other.name === line)?.values;
         return values ? percent(values[layer]) : "–";

@@ -159,13 +159,29 @@ def require_fixed_order(images: ImageSource) -> None:
                          "its dataset")
 
 
-def to_model(batch: Tensor, model: nn.Module, device: torch.device) -> Tensor:
-    """A copy of the batch on `device`, in the model's dtype, once it is known to be what the model expects.
+def to_models(batch: Sequence[Tensor], models: Sequence[nn.Module], device: torch.device) -> list[Tensor]:
+    """A copy for each model on `device`, in its dtype, once it is known to be what the model expects.
 
-    A model may change its input in place: in a copy of its own that reaches neither other models nor its owner.
+    A model may change its input in place: in a copy of its own that reaches neither other models nor its owner. What
+    several models read is sent to a device once.
     """
-    check(batch, model)
-    return batch.to(device, dtype_of(model) if batch.is_floating_point() else None, copy=True)
+    sent: dict[tuple[int, torch.dtype | None], Tensor] = {}
+    inputs = []
+    for x, model in zip(batch, models, strict=True):
+        check(x, model)
+        key = id(x), dtype_of(model) if x.is_floating_point() else None
+        if key not in sent:
+            pinned = device.type == "cuda" and x.device.type == "cpu"  # such a copy runs while the device computes
+            sent[key] = (x.pin_memory() if pinned else x).to(device, key[1], copy=True, non_blocking=pinned)
+            inputs.append(sent[key])
+        else:
+            inputs.append(sent[key].clone())
+    return inputs
+
+
+def to_model(batch: Tensor, model: nn.Module, device: torch.device) -> Tensor:
+    """The same for one model."""
+    return to_models([batch], [model], device)[0]
 
 
 def _require_images(batch: Tensor, models: Sequence[nn.Module]) -> None:

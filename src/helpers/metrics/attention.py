@@ -21,11 +21,11 @@ from torch.overrides import TorchFunctionMode
 from .. import plots
 from ..inputs.batches import ImageSource
 from ..networks.anatomy import Grid, grid_of, has_class_token
-from ..runtime.device import float64_device, full_precision
+from ..runtime.device import chunk_bytes, float64_device, full_precision
 from ..runtime.distributed import all_sum, together
 from .stream import stream
 
-_CHUNK_BYTES = 4 << 20  # attention weights alive at one time
+_CHUNK_BYTES = 4 << 20  # attention weights alive at one time on a CPU
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Heads:
     def weights(self, first: int = 0) -> Iterator[tuple[slice, Tensor]]:
         """(images, attention weights [b, heads, tokens − first, tokens]) of queries from token `first` on."""
         batch, heads, tokens, _ = self.q.shape
-        step = max(1, _CHUNK_BYTES // (4 * heads * tokens * tokens))
+        step = max(1, chunk_bytes(self.q.device, _CHUNK_BYTES) // (4 * heads * tokens * tokens))
         for start in range(0, batch, step):
             images = slice(start, start + step)
             with full_precision(self.q.device):

@@ -2,36 +2,30 @@
 
 For one channel c it is |∂ y_c(centre) / ∂x|; the absolute value is taken before channels, colours and images are
 averaged, since signs of different channels would cancel. One vector–Jacobian product serves a channel of all images
-of a batch; an accelerator takes several channels at once, a CPU gains nothing from that.
+of a batch; several channels at once would gain nothing, not on an accelerator either, and forbid fused attention.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import torch
 from torch import Tensor, nn
-from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from .. import plots
 from ..inputs.batches import ImageSource, own_count
 from ..networks.anatomy import feature_map
 from ..networks.taps import Tap, find, tapped
 from ..runtime.advice import warn
-from ..runtime.device import Shared, pick_device
+from ..runtime.device import float64_device, pick_device
 from ..runtime.distributed import all_sum, together
 from ..runtime.progress import progress_bar
 from .skip import branches
 from .stream import stream
-
-_TOGETHER = 32  # channels × images pulled back at once on an accelerator
-_unfused = Shared(lambda: sdpa_kernel(SDPBackend.MATH))
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -120,19 +114,19 @@ def receptive_field(model: nn.Module, images: ImageSource, layers: Sequence[str]
     if channels is not None and channels < 1:
         raise ValueError(f"channels={channels}: at least one channel is needed, or None for all")
     place = pick_device(device)
-    at_once = 1 if place.type == "cpu" else max(1, _TOGETHER // batch_size)
-    attention = _unfused() if at_once > 1 else nullcontext()  # fused kernels cannot be batched
     bar = progress_bar(own_count(images), progress)  # moves with every channel: one batch may take minutes
 
     def begin(x: Tensor) -> _Gradients:
         wanted = find(model, _before_skip(model, layers, x) if before_skip else layers, x)
+        if layers in (None, "blocks", "all"):
+            wanted = _with_positions(model, x[:1], wanted)
         return _Gradients(wanted, torch.zeros(len(wanted), *x.shape[-2:], dtype=torch.float64, device="cpu"))
 
     def visit(state: _Gradients, batch: Tensor) -> None:
         with torch.enable_grad():
-            state.add(model, batch.requires_grad_(), channels, at_once, bar.update)
+            state.add(model, batch.requires_grad_(), channels, bar.update)
 
-    with bar, torch.inference_mode(False), attention:
+    with bar, torch.inference_mode(False):
         state, n = stream([model], [images], begin, visit, batch_size=batch_size, device=place, progress=False)
     return state.result(n)
 
@@ -148,8 +142,7 @@ class _Gradients:
     exact: bool = True  # these are all channels
     colours: int = 3
 
-    def add(self, model: nn.Module, x: Tensor, channels: int | None, at_once: int,
-            advance: Callable[[float], Any]) -> None:
+    def add(self, model: nn.Module, x: Tensor, channels: int | None, advance: Callable[[float], Any]) -> None:
         """One minibatch x [n, C, H, W]."""
         centres = _centres(model, x, self.wanted)
         picks = [_sample(centre.shape[1], channels) for _, centre in centres]
@@ -158,7 +151,7 @@ class _Gradients:
         self.colours = x.shape[1]
         worth = len(x) / sum(self.taken)  # of one channel, in images of the progress bar
         for total, (_, centre), pick in zip(self.totals, centres, picks, strict=True):
-            total += _pull_back(centre, x, pick, at_once, advance, worth)
+            total += _pull_back(centre, x, pick, advance, worth)
 
     def result(self, n: int) -> ReceptiveField:
         """Means over n images, those of other processes included."""
@@ -186,6 +179,28 @@ def _before_skip(model: nn.Module, layers: Sequence[str] | str | None, x: Tensor
     return [entering[name] for name in names]
 
 
+def _with_positions(model: nn.Module, x: Tensor, wanted: list[Tap]) -> list[Tap]:
+    """Of layers that nobody chose, those that have positions in the image: a classifier at the end has none."""
+    found: dict[int, ValueError | None] = {}
+
+    def visit(i: int, features: Tensor) -> None:
+        try:
+            feature_map(features, model, x, wanted[i].name)
+            found[i] = None
+        except ValueError as error:
+            found[i] = error
+
+    with tapped(model, wanted, visit):
+        model(x.clone())
+    errors = [error for error in found.values() if error is not None]
+    if len(errors) == len(found):
+        raise errors[0]
+    if errors:
+        names = [tap.name for i, tap in enumerate(wanted) if found[i] is not None]
+        warn(f"left out, since they have no positions in the image: {', '.join(names)}")
+    return [tap for i, tap in enumerate(wanted) if found[i] is None]
+
+
 def _centres(model: nn.Module, x: Tensor, wanted: list[Tap]) -> list[tuple[tuple[int, int], Tensor]]:
     """One forward pass: for every tap its grid and its features [n, C] at the centre position, with their graph."""
     found: dict[int, tuple[tuple[int, int], Tensor]] = {}
@@ -206,18 +221,17 @@ def _sample(total: int, channels: int | None) -> Tensor:
     return everything if channels is None else everything[:channels]
 
 
-def _pull_back(centre: Tensor, x: Tensor, pick: Tensor, at_once: int,
-               advance: Callable[[float], Any] = lambda images: None, worth: float = 0) -> Tensor:
+def _pull_back(centre: Tensor, x: Tensor, pick: Tensor, advance: Callable[[float], Any] = lambda images: None,
+               worth: float = 0) -> Tensor:
     """Σ |∂ centre_c / ∂x| over channels c in `pick`, images and colours: [n, C], [n, 3, H, W] → [H, W].
 
     Images of a batch do not influence each other, so one vector pulls the same channel of all of them back.
     """
-    pull = partial(torch.autograd.grad, centre, x, retain_graph=True)
-    total = torch.zeros(x.shape[-2:], dtype=torch.float64, device="cpu")
-    for chosen in pick.split(at_once):
-        vectors = torch.zeros(len(chosen), *centre.shape, device=x.device, dtype=centre.dtype)
-        vectors[torch.arange(len(chosen), device="cpu"), :, chosen] = 1
-        (gradient,) = pull(vectors[0]) if at_once == 1 else pull(vectors, is_grads_batched=True)
-        total += gradient.abs().flatten(0, -3).sum(0).cpu().double()
-        advance(worth * len(chosen))
-    return total
+    total = torch.zeros(x.shape[-2:], dtype=torch.float64, device=float64_device(x.device))
+    for channel in pick.tolist():
+        vectors = torch.zeros_like(centre)
+        vectors[:, channel] = 1
+        (gradient,) = torch.autograd.grad(centre, x, vectors, retain_graph=True)
+        total += gradient.abs().flatten(0, -3).sum(0).to(total.device)
+        advance(worth)
+    return total.cpu()  # only now is the device waited for

@@ -10,17 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from ..runtime.advice import warn
-from ..runtime.device import float64_device, full_precision
+from ..runtime.device import chunk_bytes, float64_device, full_precision
 from ..runtime.distributed import all_max, all_sum
 
 SMALLEST_BATCH = 4  # HSIC₁ divides by n − 3
-_CHUNK_BYTES = 2 << 20  # features are centred and multiplied in slices that fit a cache; no second copy of a layer
+_CHUNK_BYTES = 2 << 20  # on a CPU, features are centred and multiplied in slices that fit a cache; no second copy
+_SLICE = 8192  # columns of a product on an accelerator: float32 adds up no more before float64 takes over
 
 
 def gram(x: Tensor, centred: bool = False) -> Tensor:
@@ -32,6 +34,8 @@ def gram(x: Tensor, centred: bool = False) -> Tensor:
         raise ValueError("features are complex numbers, and a Gram matrix would lose their imaginary part: pass "
                          "torch.view_as_real(x)")
     x = _rows(x)
+    if x.device.type != "cpu":
+        return _gram_in_batches(x, centred)
     n, half = len(x), len(x) // 2
     total = torch.zeros(n, n, dtype=torch.float64, device=float64_device(x.device))
     product_type = torch.float64 if x.dtype == torch.float64 else torch.float32
@@ -46,6 +50,46 @@ def gram(x: Tensor, centred: bool = False) -> Tensor:
     return total
 
 
+def _gram_in_batches(x: Tensor, centred: bool) -> Tensor:
+    """The same on an accelerator, where a launch costs more than a small product: slices together, added up once."""
+    n, limit, home = len(x), chunk_bytes(x.device, _CHUNK_BYTES), float64_device(x.device)
+    width = _slice_width(x.shape[1])
+    products: list[Tensor] = []  # of one chunk each, [slices, n, n]; their sum so far comes first
+    with full_precision(x.device):
+        for part in x.split(max(1, limit // (4 * n * width)) * width, dim=1):
+            part = part if part.dtype == torch.float64 else part.float()
+            part = part - part.mean(0) if centred else part
+            part = nn.functional.pad(part, (0, -part.shape[1] % width)) if part.shape[1] % width else part
+            products.append(_products(part.unflatten(1, (-1, width)).transpose(0, 1)))
+            if sum(map(len, products)) * 4 * n * n > limit:
+                products = [_added_up(products, home)[None]]
+    return _added_up(products, home)
+
+
+def _slice_width(columns: int) -> int:
+    """Columns of a slice: float32 adds up no more of them before float64 takes over. A divisor needs no padding."""
+    most = min(columns, _SLICE)
+    return next((width for width in range(most, most // 8, -1) if columns % width == 0), most)
+
+
+def _added_up(products: list[Tensor], home: torch.device) -> Tensor:
+    """Products [slices, n, n] as one sum [n, n] in float64."""
+    together = torch.cat([one.to(home) for one in products]) if len(products) > 1 else products[0].to(home)
+    return together.sum(0, dtype=torch.float64)
+
+
+def _products(x: Tensor) -> Tensor:
+    """X Xᵀ of [..., n, p]; where the product costs more than a launch, a quarter that is known by symmetry is left."""
+    n, half = x.shape[-2], x.shape[-2] // 2
+    if n < 512:
+        return torch.bmm(x, x.mT)
+    total = x.new_empty(*x.shape[:-2], n, n)
+    total[..., half:, :] = x[..., half:, :] @ x.mT
+    total[..., :half, :half] = x[..., :half, :] @ x[..., :half, :].mT
+    total[..., :half, half:] = total[..., half:, :half].mT
+    return total
+
+
 def _rows(x: Tensor) -> Tensor:
     """[n, ...] → [n, p]; features in memory order, so that channels-last maps need no copy (a Gram has no order)."""
     axes = sorted(range(1, x.dim()), key=x.stride, reverse=True)
@@ -53,17 +97,18 @@ def _rows(x: Tensor) -> Tensor:
 
 
 def u_centre(k: Tensor) -> Tensor:
-    """U-centring of a Gram matrix [n, n]: zero diagonal, rows and columns that sum to zero.
+    """U-centring of Gram matrices [..., n, n]: zero diagonal, rows and columns that sum to zero.
 
     The diagonal must not enter the means: it is what makes the biased estimate large for unrelated features.
     """
-    n = len(k)
+    n = k.shape[-1]
     k = k.double().clone()
-    k.fill_diagonal_(0)
-    rows = k.sum(0) / (n - 2)
-    rows -= rows.sum() / (2 * (n - 1))
-    k -= rows[:, None] + rows[None, :]
-    return k.fill_diagonal_(0)
+    k.diagonal(dim1=-2, dim2=-1).zero_()
+    rows = k.sum(-2) / (n - 2)
+    rows -= rows.sum(-1, keepdim=True) / (2 * (n - 1))
+    k -= rows[..., :, None] + rows[..., None, :]
+    k.diagonal(dim1=-2, dim2=-1).zero_()
+    return k
 
 
 def hsic0(k: Tensor, l: Tensor) -> Tensor:
@@ -124,7 +169,7 @@ class HSICSums:
     """
 
     def __init__(self, names: list[str], device: torch.device) -> None:
-        self.names = names
+        self.names, self.device = names, device
         self.options: Any = {"dtype": torch.float64, "device": float64_device(device)}
         self.hsic = torch.zeros(len(names), len(names), **self.options)
         self.scale, self.rounding = torch.zeros(2, len(names), **self.options)  # of HSIC₁(K, K), and its noise
@@ -135,23 +180,44 @@ class HSICSums:
         """Inside, call visit(i, features [n, ...]) once for every layer i."""
         upper = tuple(torch.triu_indices(n, n, 1, device=self.hsic.device))
         triangles = torch.full((len(self.names), n * (n - 1) // 2), torch.nan, **self.options)
+        waiting: list[_Gram] = []
+        together = chunk_bytes(self.device, 0) * 4 // (8 * n * n)  # on an accelerator many layers are centred at once
+
+        def centre() -> None:
+            if waiting:
+                layers = torch.tensor([one.layer for one in waiting], device="cpu").to(self.hsic.device)
+                triangles[layers] = self._centred(waiting)[(slice(None), *upper)]
+                waiting.clear()
 
         def visit(i: int, features: Tensor) -> None:
             if len(features) != n:
                 raise ValueError(f"layer {self.names[i]!r} gives {len(features)} rows for {n} images, not one each")
-            k, noise = _gram_above_rounding(features)
-            spread = k.trace() / n
-            self.scale[i] += spread**2
-            self.rounding[i] += 2 * noise * spread  # of ⟨noise, difference⟩ when one example differs from all others
-            triangles[i] = u_centre(k)[upper]
+            waiting.append(_gram_and_norm(i, features))
+            if len(waiting) >= together:
+                centre()
 
         yield visit
+        centre()
         if not triangles.isfinite().all():
             broken = [name for name, row in zip(self.names, triangles, strict=True) if not row.isfinite().all()]
             raise ValueError(f"NaN or Inf in the activations of {broken[0]!r} ({len(broken)} layers in all)")
         self.hsic += (triangles @ triangles.T) * (2 / (n * (n - 3)))
         self.n_images += n
         self.batch_size = max(self.batch_size, n)
+
+    def _centred(self, grams: list[_Gram]) -> Tensor:
+        """U-centred Grams of several layers [l, n, n]; zeros where the examples differ by no more than rounding."""
+        layers = torch.tensor([one.layer for one in grams], device="cpu").to(self.hsic.device)
+        k = torch.stack([one.gram for one in grams]) if len(grams) > 1 else grams[0].gram[None]
+        power = torch.stack([one.norm for one in grams]).to(k) ** 2
+        unit, size = torch.tensor([(one.unit, one.size) for one in grams], **{**self.options, "device": "cpu"}).to(k).T
+        spread = k.diagonal(dim1=-2, dim2=-1).sum(-1) / k.shape[-1]
+        noise = unit * power / size  # the variance that rounding may give one feature
+        varies = spread > noise * size
+        spread = spread * varies
+        self.scale[layers] += spread**2
+        self.rounding[layers] += 2 * noise * spread  # of ⟨noise, difference⟩ when one example differs from all others
+        return u_centre(k) * varies[:, None, None]
 
     def add_up(self) -> None:
         """The sums of all processes, when there are several."""
@@ -180,12 +246,21 @@ class HSICSums:
         return matrix.cpu()
 
 
-def _gram_above_rounding(features: Tensor) -> tuple[Tensor, Tensor]:
-    """Centred Gram [n, n] of [n, ...], all zeros when the examples differ by no more than rounding; and the variance
-    that rounding may give one feature."""
+@dataclass(frozen=True)
+class _Gram:
+    """One layer's centred Gram matrix, and what its rounding may amount to."""
+
+    layer: int
+    gram: Tensor  # [n, n]
+    norm: Tensor  # of the first example
+    size: int  # of one example
+    unit: float  # relative variance of what is rounded
+
+
+def _gram_and_norm(layer: int, features: Tensor) -> _Gram:
     features = features if features.is_floating_point() else features.float()
-    k = gram(features, centred=True)
     # half types are rounded once, by half a unit; float32 carries the rounding of all layers below
     units = 4 if features.dtype in (torch.float32, torch.float64) else 0.5
-    noise = (units * torch.finfo(features.dtype).eps) ** 2 * features[0].float().square().mean().to(k)
-    return k * (k.trace() / len(k) > noise * features[0].numel()), noise
+    norm = torch.linalg.vector_norm(features[0], dtype=torch.promote_types(features.dtype, torch.float32))
+    return _Gram(layer, gram(features, centred=True), norm, features[0].numel(),
+                 (units * torch.finfo(features.dtype).eps) ** 2)

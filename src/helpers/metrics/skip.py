@@ -6,6 +6,7 @@ and LayerScale included, and z what is really added: in a ResNet's first block o
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
@@ -80,8 +81,21 @@ def _of_resnet(one: BlockCall, order: Order) -> list[Branch]:
     exits = [name for name in (f"conv{last}", f"bn{last}", f"norm{last}", "se") if name in called]
     leave = max(exits, key=lambda name: order[place(name, "out")])
     shortcut = place("downsample", "out") if "downsample" in called else (one.path, "in", one.call)
-    total = place(f"act{last}", "in") if f"act{last}" in called else (one.path, "out", one.call)
+    total = _last_activation(one, order, after=max(order[place(leave, "out")], order[shortcut]))
     return [Branch(f"{one.path}.{leave}{one.mark}", one.name, "conv", shortcut, place(leave, "out"), total)]
+
+
+def _last_activation(one: BlockCall, order: Order, after: int) -> Place:
+    """Where the sum can be read: what the activation that follows on it reads, else the block's output."""
+    for name in children_called(one, order):
+        if not re.match("act|relu", name):
+            continue
+        nth = 0
+        while (found := order.inside(one.path, one.call, f"{one.path}.{name}", "in", nth)) is not None:
+            if order[found] > after:
+                return found
+            nth += 1
+    return one.path, "out", one.call
 
 
 def _check_sums(model: nn.Module, found: list[Branch], x: Tensor) -> None:

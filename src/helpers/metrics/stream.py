@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor, nn
 
-from ..inputs.batches import ImageSource, batches, count, is_loader, require_fixed_order, to_model
+from ..inputs.batches import ImageSource, batches, count, is_loader, require_fixed_order, to_models
 from ..networks.anatomy import require_network, require_same_preprocessing
 from ..runtime.borrow import borrowed, held
 from ..runtime.device import pick_device
@@ -48,7 +48,7 @@ def stream(
         for model in models:
             stack.enter_context(borrowed(model, place))
         for batch in minibatches(models, sources, batch_size, passes=passes, smallest=smallest, progress=progress):
-            inputs = [to_model(x, model, place) for x, model in zip(batch, models, strict=True)]
+            inputs = to_models(batch, models, place)
             if not begun:
                 begun.append(begin(*inputs))
             visit(begun[0], *inputs)

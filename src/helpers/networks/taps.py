@@ -142,8 +142,9 @@ def _transformer_places(one: BlockCall, order: Order) -> dict[str, Place]:
     """Name → part of the block, side, and which of the part's calls within the block's own."""
     block = one.block
     mix, mlp = ("attn" if hasattr(block, "attn") else "mix"), ("mlp" if hasattr(block, "mlp") else "mlp_channels")
-    own_exits = hasattr(block, "drop_path1")  # otherwise both branches leave through one module, in turn
-    mix_exit, mlp_exit = (("drop_path1", 0), ("drop_path2", 0)) if own_exits else (("drop_path", 0), ("drop_path", 1))
+    # each branch leaves through a module of its own, or both through one, in turn
+    exits = next((name for name in ("drop_path", "stochastic_depth") if hasattr(block, name)), None)
+    mix_exit, mlp_exit = (("drop_path1", 0), ("drop_path2", 0)) if exits is None else ((exits, 0), (exits, 1))
     entered = [order.inside(one.path, one.call, f"{one.path}.{name}", "in") for name in ("norm2", mlp)]
     pre_norm = None not in entered and order[entered[0]] < order[entered[1]]  # type: ignore[index]
     places = {
@@ -151,12 +152,18 @@ def _transformer_places(one: BlockCall, order: Order) -> dict[str, Place]:
         f"{mix}_out": (mix_exit[0], "out", mix_exit[1]),
         f"after_{mix}": ("norm2" if pre_norm else mlp, "in", 0),
         "norm2": ("norm2", "out", 0),
-        "mlp_hidden": (f"{mlp}.fc2", "in", 0),
+        "mlp_hidden": (f"{mlp}.{_last_linear(getattr(block, mlp))}", "in", 0),
         "mlp_out": (mlp_exit[0], "out", mlp_exit[1]),
     }
     if not pre_norm:  # a norm that ends its branch is the branch output
         del places["norm1"], places["norm2"]
     return places
+
+
+def _last_linear(mlp: nn.Module) -> str:
+    """The MLP's second layer, by name: timm's `fc2`, else the last that multiplies."""
+    linear = [name for name, m in mlp.named_modules() if isinstance(m, nn.Linear) and name]
+    return "fc2" if hasattr(mlp, "fc2") or not linear else linear[-1]
 
 
 def _norm_with_act(names: list[str]) -> list[str]:

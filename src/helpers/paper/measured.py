@@ -16,10 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from .stored import RESULTS
+from .stored import CALLED, RESULTS
+
+__all__ = ["CALLED", "RUN", "Curves", "full_size", "untrained"]
 
 RUN = "trio"  # two supervised ViTs and a ResNet on 800 photos
-CALLED = {"vit_ti16": "ViT-Ti, 21k", "deit_ti16": "DeiT-Ti, 1k", "resnet50_v1": "ResNet-50"}
 
 
 @dataclass(frozen=True)
@@ -38,9 +39,9 @@ class Curves:
 def full_size(measure: str, *networks: str, draw: int | None = None, run: str = RUN) -> Any:
     """A stored measurement as its metric's result: of trained networks, or of an untrained draw 0, 1, …
 
-    similarity, standardised → CKA · localization → {"vit", "first", "last": Localization} · others → Curves:
-    attention (pixels, shuffled, entropy, cls_mass [depth, heads], uniform), norms, fields, heads, channels, probes,
-    cuts, accuracy.
+    similarity, standardised → CKA · localization → {"vit", "first", "last": Localization; "contrast", "hit_rate":
+    by block of the ViT, mean over the parts of the photos} · others → Curves: attention (pixels, shuffled, entropy,
+    cls_mass [depth, heads], uniform), norms, fields, heads, channels, probes, cuts, accuracy.
     """
     stored = _read(measure, networks, draw, run)
     return _BUILD[measure](stored) if measure in _BUILD else stored
@@ -80,7 +81,8 @@ def _places(stored: Curves) -> Any:
     from ..metrics.localize import Localization
 
     layers = {"vit": stored.names["vit"][-1], "first": stored.names["cnn"][0], "last": stored.names["cnn"][-1]}
-    return {where: Localization(stored[f"{where} maps"], layer, stored.n_images) for where, layer in layers.items()}
+    last = {where: Localization(stored[f"{where} maps"], layer, stored.n_images) for where, layer in layers.items()}
+    return last | {score: stored[f"vit {score}"] for score in ("contrast", "hit_rate")}
 
 
 _BUILD: dict[str, Callable[[Curves], Any]] = {

@@ -2,45 +2,61 @@
 
 from __future__ import annotations
 
-import base64
-import io
 import json
 from dataclasses import asdict
 from html import escape
 from pathlib import Path
 from typing import Any
 
-import matplotlib.pyplot as plt
-import numpy as np
-
-from .. import plots
 from ..claims.entries import LANGUAGES, claim
 from ..claims.intervals import Interval
 from ..claims.numerals import number_text
 from ..claims.render import MARKS, facts, value_text
 from ..claims.render import WORDS as CLAIM_WORDS
-from ..claims.scores import is_block, middles
 from ..claims.verdicts import judged, pooled
 from .cost import DEVICES, PAIRS, hours
+from .dots import dots_html
+from .findings import findings_html
+from .pictures import Drawn, as_picture, figures_html
 from .stored import CONTENT, ROWS, Result, Results, Row, numbers_of, runs_in
 
 MEASURED = CONTENT["measures"]
 WORDS = {lang: {key: text[lang] for key, text in CONTENT["words"].items()} for lang in LANGUAGES}
 
 
-def runs_html(folder: Path, records: list[Result], lang: str) -> str:
-    """All runs of a folder; `records` are what the chapters report about the claims."""
+def runs_html(folder: Path, records: list[Result], lang: str, drawn: Drawn = as_picture) -> str:
+    """All runs of a folder; `records` are what the chapters report about the claims, `drawn` makes HTML of a figure."""
     by_id = {record["id"]: record for record in records}
     runs = runs_in(folder)
     if not runs:
         return f"<p>{WORDS[lang]['none']}</p>"
-    return "".join(_run_html(run, by_id, lang) for run in runs)
+    return "".join(_run_html(run, by_id, lang, drawn) for run in runs)
 
 
-def _run_html(run: Results, records: dict[str, Result], lang: str) -> str:
-    inside = [f"<h3>{escape(run.name)}</h3>", _about(run, lang), *_figures(run, lang), _table(run, records, lang),
-              _skipped(run, lang)]
+def _run_html(run: Results, records: dict[str, Result], lang: str, drawn: Drawn) -> str:
+    """What was found, then pictures, then the numbers behind buttons."""
+    words = WORDS[lang]
+    head = lambda key: f"<h3>{words[key]}</h3>"
+    inside = [f"<p><strong>{escape(run.name)}</strong>: {escape(_what(run, lang))}</p>"]
+    if found := findings_html(run, records, lang):
+        inside += [head("findings"), found]
+    inside += [head("dots"), f"<p>{escape(words['dots note'])}</p>", dots_html(run, records, lang)]
+    if pictures := figures_html(run, words, drawn):
+        inside += [head("pictures"), pictures]
+    inside += [_hidden(words["table"], _table(run, records, lang)),
+               _hidden(words["about"], _about(run, lang) + _skipped(run, lang))]
     return f'<section class="full-size-run" id="run-{escape(run.name)}">{"".join(inside)}</section>'
+
+
+def _what(run: Results, lang: str) -> str:
+    """The networks and photos in one line."""
+    images = run.about["images"]
+    photos = WORDS[lang]["photos"].format(photos=images["photos"], classes=images["classes"], hash=images["sha256"][:12])
+    return f"{', '.join(run.called(name) for name in run.about['networks'])}. {photos}."
+
+
+def _hidden(title: str, content: str) -> str:
+    return f"<details><summary>{title}</summary>{content}</details>"
 
 
 def _about(run: Results, lang: str) -> str:
@@ -116,11 +132,16 @@ def _texts(row: Row, draws: list[dict[str, Any]], lang: str) -> list[str]:
 
 
 def _numbers_html(run: Results, row: Row, trained: bool, lang: str) -> str:
-    found, verdicts, lines = numbers_of(run, row, trained), verdicts_of(run, row, trained), []
-    for network, draws in found.items():
-        lines += [f"<strong>{escape(network)}</strong>", *map(escape, _texts(row, draws, lang))]
-        if network in verdicts:
-            lines.append(_verdict_html(verdicts[network], lang))
+    """Each network, or pair, with its numbers and verdict; what all of them share stands once, first."""
+    found, verdicts = numbers_of(run, row, trained), verdicts_of(run, row, trained)
+    texts = {networks: _texts(row, draws, lang) for networks, draws in found.items()}
+    first, *others = texts.values() or [[]]
+    shared = [text for text in first if others and all(text in of_network for of_network in others)]
+    lines = list(map(escape, shared))
+    for networks, of_network in texts.items():
+        lines += [f"<strong>{escape(networks)}</strong>", *(escape(text) for text in of_network if text not in shared)]
+        if networks in verdicts:
+            lines.append(_verdict_html(verdicts[networks], lang))
     return "<br>".join(lines) or WORDS[lang]["missing"]
 
 
@@ -133,74 +154,6 @@ def _skipped(run: Results, lang: str) -> str:
     items = "".join(f"<li>{escape(MEASURED[measure][lang])}, {escape(networks)}: {escape(reason)}</li>"
                     for (measure, networks), reason in found.items())
     return f"<p>{WORDS[lang]['skipped']}:</p><ul>{items}</ul>" if items else ""
-
-
-# ---- figures ----------------------------------------------------------------------------------------------------
-
-
-CURVES = {"attn CLS": "C1o-", "mlp CLS": "C1s--", "attn spatial": "C0o-", "mlp spatial": "C0s--", "ResNet": "C7^:"}
-
-
-def _figures(run: Results, lang: str) -> list[str]:
-    drawn = [(_maps(run), "maps"), (_curves(run), "curves")]
-    html = []
-    for figure, name in drawn:
-        if figure is None:
-            continue
-        picture = io.BytesIO()
-        figure.savefig(picture, format="png", dpi=90, metadata={"Software": None})
-        plt.close(figure)
-        data = base64.b64encode(picture.getvalue()).decode()
-        alt, caption = (escape(WORDS[lang][key]) for key in (f"{name} alt", name))
-        html.append(f'<p><img src="data:image/png;base64,{data}" alt="{alt}"></p><p><em>{caption}</em></p>')
-    return html
-
-
-def _maps(run: Results) -> Any:
-    """CKA of the blocks of every ViT with a CNN: a row for the pair, and one for its first untrained draw."""
-    found = [r for trained in (True, False) for r in run.of("similarity", trained) if r["draw"] in (None, 0)]
-    pairs = sorted((r for r in found if [run.kind(name) for name in r["networks"]] == ["vit", "cnn"]),
-                   key=lambda r: r["networks"])
-    if not pairs:
-        return None
-    figure, axes = plt.subplots(len(pairs), 3, figsize=(11, 3.5 * len(pairs)), layout="compressed", squeeze=False)
-    for row, pair in zip(axes, pairs, strict=True):
-        layers = [pair["names"][f"layers {i}"] for i in (0, 1)]
-        at = [[i for i, name in enumerate(names) if is_block(name)] for names in layers]
-        mine, theirs = ([names[i] for i in chosen] for names, chosen in zip(layers, at, strict=True))
-        of = lambda name, i, j, pair=pair, at=at: np.array(pair["arrays"][name], dtype=float)[np.ix_(at[i], at[j])]
-        plots.heatmaps([(of("within 0", 0, 0), mine, mine), (of("cross", 0, 1).T, mine, theirs),
-                        (of("within 1", 1, 1), theirs, theirs)], label="CKA", axes=row)
-        a, b = (name if pair["trained"] else f"{name}, untrained" for name in pair["networks"])
-        for ax, title in zip(row, (a, f"{a} → · {b} ↑", b), strict=True):
-            ax.set_title(title, fontsize=9)
-    return figure
-
-
-def _curves(run: Results) -> Any:
-    """A column per ViT: attention distances of all heads above, norm ratios over relative depth below."""
-    distances, ratios = run.of("attention", True), run.of("norms", True)
-    if not distances or not ratios:
-        return None
-    with plots.look():
-        figure, axes = plt.subplots(2, len(distances), figsize=(5 * len(distances), 7), layout="compressed",
-                                    squeeze=False, sharey="row")
-    for (above, below), result in zip(axes.T, distances, strict=True):
-        (name,) = result["networks"]
-        for drawn in [r for r in run.of("attention", False) if r["networks"] == [name]]:
-            pixels = np.array(drawn["arrays"]["pixels"])
-            above.scatter(np.repeat(np.arange(len(pixels)), pixels.shape[1]), pixels, s=14, color="0.8")
-        plots.dots(np.array(result["arrays"]["pixels"]), x="", y="px", level=result["arrays"]["uniform"], ax=above)
-        above.set_title(name, fontsize=9)
-        for pair in [r for r in ratios if r["networks"][0] == name][:1]:
-            for curve, style in CURVES.items():
-                values = np.array(pair["arrays"][f"ratio {curve}"], dtype=float)
-                below.plot(middles(len(values)), values, style, ms=4, label=curve)
-        below.set(xlabel=r"$\ell / L$", ylabel=r"$\|z\| / \|f(z)\|$")
-        below.set_yscale("log", base=2)
-        below.yaxis.set_major_formatter("{x:g}")
-    axes[1, 0].legend(frameon=False, fontsize=8)
-    return figure
 
 
 # ---- the estimate -----------------------------------------------------------------------------------------------

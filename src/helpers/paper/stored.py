@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -16,6 +17,7 @@ from ..claims.intervals import Interval
 from ..claims.verdicts import FullSize, at_full_size
 
 Result = dict[str, Any]
+CALLED = {"vit_ti16": "ViT-Ti, 21k", "deit_ti16": "DeiT-Ti, 1k", "resnet50_v1": "ResNet-50"}  # in figures
 RESULTS = Path(__file__).parents[1] / "results"  # in the package: a notebook opened alone has it too
 
 
@@ -28,7 +30,7 @@ class Row:
 
     claim: str
     measure: str
-    numbers: dict[str, dict[str, str]] | None = None  # key in the results → what it is, in both languages
+    numbers: dict[str, dict[str, Any]] | None = None  # key in the results → what it is in both languages, its range
 
     def named(self, lang: str) -> dict[str, str]:
         """Key in the results → what it is called."""
@@ -39,15 +41,23 @@ class Row:
     def values(self, result: Result) -> dict[str, Any]:
         """Those numbers of a result that it speaks of, as a rule reads them."""
         numbers = result["numbers"]  # a name may begin with the claim, where claims use one word for two things
-        return {key: _value(numbers[name]) for key in self.named(LANGUAGES[0])
+        quantities = claim(self.claim)["quantities"] if self.numbers is None else self.numbers
+        return {key: _value(numbers[name], quantities[key].get("range")) for key in self.named(LANGUAGES[0])
                 for name in (f"{self.claim} {key}", key) if name in numbers}
 
 
-def _value(stored: Any) -> Any:
-    """An interval, a truth value, a number, or None where there is no finite one."""
+def _value(stored: Any, bounds: list[float] | None) -> Any:
+    """An interval, a truth value, a number, or None where there is no finite one.
+
+    An interval over parts does not know what its number can be: no share lies above 1.
+    """
     if not isinstance(stored, dict):
         return stored
-    return None if stored["value"] is None else Interval(**stored)
+    if stored["value"] is None:
+        return None
+    low, high = bounds or (-math.inf, math.inf)
+    value = stored["value"]
+    return Interval(value, max(stored["low"], min(low, value)), min(stored["high"], max(high, value)))
 
 
 CONTENT = yaml.safe_load(files("helpers").joinpath("paper/full_size.yml").read_text(encoding="utf-8"))
@@ -69,6 +79,10 @@ class Results:
 
     def kind(self, network: str) -> str:
         return self.about["networks"][network]["kind"]
+
+    def called(self, network: str) -> str:
+        """A network's name in figures and lists."""
+        return CALLED.get(network, network)
 
 
 def runs_in(folder: Path) -> list[Results]:

@@ -11,6 +11,9 @@ import torch
 from torch import nn
 
 
+_ACCELERATOR_CHUNK = 64 << 20
+
+
 def pick_device(device: str | torch.device | None = None) -> torch.device:
     """The device asked for, or the first of cuda, mps, cpu that this machine has."""
     available = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
@@ -20,6 +23,11 @@ def pick_device(device: str | torch.device | None = None) -> torch.device:
     if not available.get(device.type, True):
         raise ValueError(f"device {str(device)!r} was asked for, but this machine has none; leave device=None")
     return device
+
+
+def chunk_bytes(device: torch.device, cache: int) -> int:
+    """How much to work on at once: what fits a CPU's cache; on an accelerator, few kernels that have much to do."""
+    return cache if device.type == "cpu" else _ACCELERATOR_CHUNK
 
 
 def float64_device(device: torch.device) -> torch.device:

@@ -24,7 +24,7 @@ class Tags(HTMLParser):
         assert not self.open
 
     def handle_starttag(self, tag, attributes):
-        if tag != "br":
+        if tag not in ("br", "input"):
             self.open.append(tag)
         self.seen.append((tag, dict(attributes)))
 

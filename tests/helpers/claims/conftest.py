@@ -4,7 +4,7 @@ import copy
 
 import pytest
 
-from helpers.claims import entries
+from helpers.claims import entries, reports
 
 BOTH = {"en": "words", "ko": "말"}
 INVENTED = {
@@ -31,4 +31,5 @@ def invented(monkeypatch):
     """The invented claims, in the place of the book's; a test may change its copy."""
     claims = {id: {"id": id, **entry} for id, entry in copy.deepcopy(INVENTED).items()}
     monkeypatch.setattr(entries, "_all", lambda: claims)
+    monkeypatch.setattr(reports, "_reported", {})  # a kernel that has reported nothing
     return claims

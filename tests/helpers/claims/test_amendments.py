@@ -12,7 +12,7 @@ def test_every_rule_stands_as_it_was_fixed_or_amended():
     assert unamended() == []
 
 
-@pytest.mark.parametrize(("number", "amendment"), enumerate(amendments.amendments()))
+@pytest.mark.parametrize(("number", "amendment"), list(enumerate(amendments.amendments())))
 def test_an_amendment_is_complete(number, amendment):
     assert problems(amendment) == [], f"amendment {number + 1}, {amendment.get('id')}"
 

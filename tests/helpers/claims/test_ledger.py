@@ -7,7 +7,7 @@ import nbformat
 import pytest
 from claim_samples import Tags, reported
 
-from helpers.claims import ledger, overview, report
+from helpers.claims import cards, ledger, overview, report
 from helpers.claims.render import WORDS
 
 
@@ -48,12 +48,10 @@ def test_unknown_claim_in_an_output_names_the_place(invented):
 @pytest.mark.parametrize("lang", ["en", "ko"])
 def test_ledger_page_shows_verdicts_links_and_what_is_missing(invented, lang):
     invented["X02"]["chapter"] = "18_more"
-    page = ledger.ledger_html(executed(reported(untrained={"near": 0.1, "gap": 1})), lang)
-    words = WORDS[lang]
-    seen = Tags(page).seen
-    assert [attributes["href"] for tag, attributes in seen if tag == "a"] == ["17_cka.html#claim-X01"]
-    assert page.count(words["no evidence"]) == 1 and words["planned"].format(18) in page
-    assert re.search(rf"{words['holds']}</span> 1</li>", page) and re.search(rf"{words['open']}</span> 1</li>", page)
+    page = ledger.ledger_html(executed(reported(untrained={"near": 0.1, "gap": 1})), lang, {"17_cka": "17. Title"})
+    links = [attributes["href"] for tag, attributes in Tags(page).seen if tag == "a"]
+    assert {"17_cka.html#claim-X01", "ledger.html#X02", "ledger.csv", "ledger.json"} <= set(links)
+    assert WORDS[lang]["by architecture"] in page and ">17. Title</a>" in page
 
 
 def test_ledger_as_text_from_the_command_line(invented, tmp_path, monkeypatch, capsys):
@@ -74,18 +72,32 @@ def test_command_line_says_what_to_do_without_notebooks(tmp_path, monkeypatch):
 
 def test_an_overview_shows_the_verdicts_of_its_build(invented):
     shown = overview("17")._repr_mimebundle_()["text/html"]
-    assert shown.count("verdict-open") >= 2 * 2 and "#claim-" not in shown
+    assert shown.count("map-open") >= 2 * 2 and ledger.shows_verdicts(shown) and not ledger.shows_verdicts("<div>")
     records = executed(reported(untrained={"near": 0.1, "gap": 1}), report("X02", {"same": 3}))
     korean = ledger.fill_verdicts(f"<p>before</p>{shown}<p>after</p>", records, "ko")
     assert korean.startswith("<p>before</p>") and korean.endswith("<p>after</p>")
-    assert re.search(r'"17_cka.html#claim-X02"><span class="verdict verdict-fails"[^>]*>✗&nbsp;X02</span></a>', korean)
-    assert re.search(r'#claim-X01"><span class="verdict verdict-holds"[^>]*>✓&nbsp;X01°</span>', korean)
-    assert "chapter" not in re.sub(r"<[^>]*>", "", korean)
+    assert korean.count("map-fails map-pale") == 2 and korean.count("map-holds map-hollow") == 2
+    assert "Chapter" not in re.sub(r"<[^>]*>", "", korean)
 
 
-def test_the_map_of_chapters_shows_verdicts(invented):
-    place = '<span class="chapter-verdicts" data-chapter="{}">'
-    assert ledger.shows_verdicts(place.format(17)) and not ledger.shows_verdicts("<span>")
-    filled = ledger.fill_verdicts(place.format(17), executed(reported()), "en")
-    assert filled.startswith(place.format(17)) and '"17_cka.html#claim-X01"' in filled and "X02" in filled
-    assert ledger.fill_verdicts(place.format("00"), executed(reported()), "en") == place.format("00")
+def test_a_map_that_names_no_chapters_shows_all(invented):
+    place = '<div class="verdict-map" data-chapters=""></div><!--end of map-->'
+    filled = ledger.fill_verdicts(f"{place}<p>after</p>", executed(reported()), "en")
+    assert "ledger.html#X01" in filled and "ledger.html#X02" in filled and filled.endswith("<p>after</p>")
+
+
+def test_one_record_makes_card_forest_map_and_ledger_line(invented):
+    """A value that changes changes all four."""
+    def drawn(near):
+        shown = reported(trained={"near": near})
+        (record,) = records = executed(shown)
+        whole = ledger.ledger_html(records, "en")
+        forest = cards.rendered_list({"kind": "forest", "ids": ["X01"]}, {"X01": shown.record})["text/html"]
+        return cards.rendered(shown.record)["text/html"], forest, whole.partition("ledger-lines")[0], whole, record["verdict"]
+
+    good, bad = drawn(0.2), drawn(0.9)
+    assert (good[-1], bad[-1]) == ("holds", "fails")
+    for before, after in zip(good[:-1], bad[:-1], strict=True):
+        assert "holds" in before and "-fails" in after and "-fails" not in before.partition("map-legend")[0]
+    for before, after in zip((good[0], good[1], good[3]), (bad[0], bad[1], bad[3]), strict=True):
+        assert "trained 0.2" in before and "trained 0.9" in after and "trained 0.2" not in after

@@ -127,7 +127,7 @@ def test_an_outline_lists_the_claims_of_chapters_in_both_languages(invented):
     assert bundle[LIST_MIME] == {"kind": "outline", "ids": ["X01", "X02"]}
     assert bundle["text/html"].count("<li>") == 4 and bundle["text/html"].count('lang="ko"') == 1
     assert "헤드는 가까이 본다." in bundle["text/html"] and "Heads look near." in repr(outline("17"))
-    assert "claims-overview" in overview("17")._repr_mimebundle_()["text/html"]
+    assert "verdict-map" in overview("17")._repr_mimebundle_()["text/html"]
 
 
 def test_a_notebook_of_the_book_keeps_numbers_and_leaves_the_card_to_the_page(invented, monkeypatch):

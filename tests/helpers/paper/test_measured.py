@@ -8,7 +8,7 @@ import pytest
 from helpers.claims import scores
 from helpers.paper import measured
 from helpers.paper.measured import full_size, untrained
-from paper_toys import read
+from paper_toys import SETTINGS, read
 
 
 @pytest.fixture
@@ -30,13 +30,23 @@ def test_cka_is_as_it_was_measured(toy):
 
 
 def test_untrained_draws_are_other_numbers(toy):
-    trained, first, second = (full_size("attention", "toy_vit", draw=draw, run="toy")["pixels"] for draw in (None, 0, 1))
+    pixels = lambda draw: full_size("attention", "toy_vit", draw=draw, run="toy")["pixels"]
+    trained, first, second = map(pixels, (None, 0, 1))
     assert trained.shape == (4, 4) and not np.allclose(trained, first) and not np.allclose(first, second)
 
 
 def test_places_have_their_scores(toy):
     places = full_size("localization", "toy_vit", "toy_cnn", run="toy")
     assert places["vit"].layer == "blocks.3" and 0 <= places["vit"].hit_rate <= 1
+    assert places["contrast"].shape == (4,)
+    assert places["contrast"][-1] == pytest.approx(places["vit"].contrast, abs=1e-6)  # a mean, so parts do not matter
+
+
+def test_every_untrained_draw_is_found(toy):
+    draws = untrained("attention", "toy_vit", run="toy")
+    np.testing.assert_array_equal(draws[1]["pixels"], full_size("attention", "toy_vit", draw=1, run="toy")["pixels"])
+    assert len(draws) == SETTINGS["draws"]
+    assert untrained("attention", "vit_b16", run="toy") == []
 
 
 def test_what_is_not_there_is_named_beside_what_is(toy):
@@ -44,7 +54,7 @@ def test_what_is_not_there_is_named_beside_what_is(toy):
         full_size("attention", "vit_b16", run="toy")
     with pytest.raises(ValueError, match="left out: does not apply"):
         full_size("attention", "toy_cnn", run="toy")
-    with pytest.raises(ValueError, match="no heat.toy_vit; it has accuracy, attention"):
+    with pytest.raises(ValueError, match=r"no heat\.toy_vit; it has accuracy, attention"):
         full_size("heat", "toy_vit", run="toy")
 
 
@@ -52,10 +62,3 @@ def test_the_packages_run_has_what_chapters_draw():
     for vit in ("vit_ti16", "deit_ti16"):
         assert full_size("attention", vit)["pixels"].shape == (12, 3)
         assert full_size("similarity", vit, "resnet50_v1").cross.shape[0] > 80
-
-
-def test_untrained_draws_come_in_order_as_far_as_there_are_any(toy):
-    found = untrained("attention", "toy_vit", run="toy")
-    draws = [full_size("attention", "toy_vit", draw=draw, run="toy") for draw in range(len(found))]
-    assert len(found) >= 2 and all(one is draw for one, draw in zip(found, draws, strict=True))
-    assert untrained("attention", "vit_b16", run="toy") == []

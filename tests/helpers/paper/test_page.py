@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from helpers import claims
+from helpers.claims.reports import completed
 from helpers.inputs.photos import photos
 from helpers.paper import cost, page
 from helpers.paper import run as paper
@@ -34,8 +35,8 @@ def test_a_branch_that_adds_nothing_is_named_and_shown_as_such(place, results, t
     assert "no finite value" in page._numbers_html(page.Results(tmp_path / "toy"), row, True, "en")
 
 
-RECORD = {"id": "R10", "verdict": "partly", "measured": [["ViT", 0.123]], "control": None, "control_reason": None,
-          "interval": None, "note": None, "others": []}
+STATE = lambda nearest: ["A", [["lowest_nearest", nearest], ["lowest_farthest", 0.9]]]
+RECORD = completed({"id": "R10", "trained": [STATE(0.123)], "untrained": [STATE(1.0), STATE(0.99)], "facts": {}})
 
 
 @pytest.mark.parametrize("lang", ["en", "ko"])
@@ -45,7 +46,8 @@ def test_the_page_shows_numbers_notes_and_reasons(results, lang):
     assert f"{nearest:.3g}" in html and "0.123" in html  # the run's and the lab's
     assert claims.claim("R10")["paper_value"][lang] in html and "19_attention_distance.html#claim-R10" in html
     assert VIT["note"][lang] in html and paper.REASONS["kind"][lang] in html
-    assert html.count("<img ") == 2 and 'alt=""' not in html
+    assert html.count("<img ") == 3 and 'alt=""' not in html
+    assert "trained 0.123" in html or "학습한 신경망 0.123" in html  # in the number line, as it is heard
     assert all(claim.claim in html for claim in page.ROWS)
     hangul = sum("가" <= c <= "힣" for c in html)
     assert hangul > 500 if lang == "ko" else hangul == 0
@@ -56,6 +58,7 @@ def test_a_run_that_is_not_complete_is_shown_as_far_as_it_is(results, tmp_path):
     for name in ("run", "attention.toy_vit"):
         (tmp_path / "toy" / f"{name}.json").write_bytes((results / f"{name}.json").read_bytes())
     html = page.runs_html(tmp_path, [], "en")
+    assert "<img " not in html and 'class="strip"' in html
     assert "R10" in html and "R04" not in html and page.WORDS["en"]["missing"] in html
 
 
@@ -119,3 +122,22 @@ def test_several_untrained_draws_are_shown_as_mean_and_range_and_earn_the_middle
         write(path, result)
     assert page.verdicts_of(page.Results(folder), row, False) == {"toy_vit": "fails"}
     assert "0.5 (0.2 to 0.8)" in page._numbers_html(page.Results(folder), row, False, "en")
+
+
+def test_what_all_pairs_share_stands_once(results, tmp_path):
+    folder = Path(shutil.copytree(results, tmp_path / "toy"))
+    (row,) = [row for row in page.ROWS if row.claim == "R04"]
+    pair = read(folder / "similarity.toy_vit.toy_cnn.json")
+    pair["networks"] = ["another_vit", "toy_cnn"]
+    pair["numbers"]["low_high_vit"]["value"] += 0.5
+    write(folder / "similarity.another_vit.toy_cnn.json", pair)
+    html = page._numbers_html(page.Results(folder), row, True, "en")
+    named = row.named("en")
+    assert html.count(named["low_high_resnet"]) == 1 and html.count(named["low_high_vit"]) == 2
+
+
+def test_no_interval_goes_where_its_number_cannot(results):
+    (row,) = [row for row in page.ROWS if row.claim == "R28"]
+    stored = {"numbers": {"R28 hit_rate": {"value": 0.9, "low": 0.7, "high": 1.14}}}
+    hit_rate = row.values(stored)["hit_rate"]
+    assert (hit_rate.low, hit_rate.high) == (0.7, 1)

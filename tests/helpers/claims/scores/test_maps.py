@@ -45,7 +45,7 @@ def test_a_map_breaks_at_the_block_without_skips():
     broken[2] = broken[:, 2] = 9  # inside the block
     found = scores.break_at(broken, intact, layers, 1)
     assert found == pytest.approx({"before": 0.5, "after": 0.6, "across": 0.2, "across_intact": 0.8, "over_side": 0.4,
-                                   "over_intact": 0.25})
+                                   "over_intact": 0.25, "deepened": 0.4})
 
 
 def test_the_best_split_has_a_depth_and_a_length():

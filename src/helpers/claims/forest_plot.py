@@ -43,8 +43,8 @@ def forest_html(rows: Sequence[tuple[Entry, dict[str, Any] | None]], lang: str) 
 def _line(entry: Entry, record: dict[str, Any] | None, strip: Strip | None, axes: dict[str, Axis], lang: str) -> str:
     id, words = entry["id"], WORDS[lang]
     what = strip.label[lang] if strip else words["no number"] if record else words["open"]
-    label = (f'<a href="#claim-{id}" title="{escape(entry["statement"][lang], quote=True)}"><strong>{id}</strong></a> '
-             f"{escape(what)}")
+    label = (f'<a href="#claim-{id}"><strong>{id}</strong></a> {escape(what)}<br>'
+             f'<small style="opacity:.85">{escape(entry["statement"][lang])}</small>')
     outcome = ""
     if record:
         verdict = record["verdict"]
