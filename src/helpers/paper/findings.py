@@ -35,10 +35,11 @@ def _said(sentence: dict[str, Any] | None, run: Results, records: Records, lang:
     """A sentence with its numbers; None where one of them is missing or its rule is not met."""
     if sentence is None:
         return None
-    numbers = {name: read(path, run, records) for name, path in sentence["reads"].items()}
-    if None in numbers.values() or not rules.is_met(sentence["holds"], numbers):
+    found = {name: read(path, run, records) for name, path in sentence["reads"].items()}
+    numbers = {name: _Number(value) for name, value in found.items() if value is not None}
+    if len(numbers) < len(found) or not rules.is_met(sentence["holds"], numbers):
         return None
-    return escape(sentence[lang].format(**{name: _Number(value) for name, value in numbers.items()}), quote=False)
+    return escape(sentence[lang].format(**numbers), quote=False)
 
 
 class _Number(float):
