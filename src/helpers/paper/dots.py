@@ -23,8 +23,9 @@ def dots_html(run: Results, records: Mapping[str, Result], lang: str) -> str:
     lines = []
     for group in together(strips):
         axis = axis_of(group)
-        lines += [line_html(_label(strip, lang), picture(strip, axis, lang), _beside(run, spoken[strip.claim], strip, lang))
-                  for strip in group]
+        for strip in group:
+            beside = _beside(run, spoken[strip.claim], strip, lang)
+            lines.append(line_html(_label(strip, lang), picture(strip, axis, lang), beside))
         lines.append(line_html("", ticks_html(axis), _right("")))
     legend = legend_html(strips, lang) if strips else ""
     return f'<div class="strips full-size-dots" style="margin:.6em 0">{"".join(lines)}{legend}</div>'
@@ -47,7 +48,8 @@ def _strip(id: str, found: list[FullSize], record: Result | None) -> Strip | Non
 
 def _label(strip: Strip, lang: str) -> str:
     entry = claim(strip.claim)
-    return (f'<a href="{entry["chapter"]}.html#claim-{strip.claim}" title="{escape(entry["statement"][lang], quote=True)}">'
+    says = escape(entry["statement"][lang], quote=True)
+    return (f'<a href="{entry["chapter"]}.html#claim-{strip.claim}" title="{says}">'
             f"<strong>{strip.claim}</strong></a> {escape(strip.label[lang])}")
 
 

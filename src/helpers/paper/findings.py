@@ -1,5 +1,6 @@
-"""What a run found, in sentences whose numbers are read from its files. A sentence says under which rule it is true, and
-is left out where it is not: then full_size.yml must be written anew.
+"""What a run found, in sentences whose numbers are read from its files.
+
+A sentence says under which rule it is true and is left out where it is not: then full_size.yml must be written anew.
 """
 
 from __future__ import annotations
@@ -34,10 +35,18 @@ def _said(sentence: dict[str, Any] | None, run: Results, records: Records, lang:
     """A sentence with its numbers; None where one of them is missing or its rule is not met."""
     if sentence is None:
         return None
-    numbers = {name: read(path, run, records) for name, path in sentence["reads"].items()}
-    if None in numbers.values() or not rules.is_met(sentence["holds"], numbers):
+    found = {name: read(path, run, records) for name, path in sentence["reads"].items()}
+    numbers = {name: _Number(value) for name, value in found.items() if value is not None}
+    if len(numbers) < len(found) or not rules.is_met(sentence["holds"], numbers):
         return None
     return escape(sentence[lang].format(**numbers), quote=False)
+
+
+class _Number(float):
+    """A number whose minus is a minus sign."""
+
+    def __format__(self, how: str) -> str:
+        return super().__format__(how).replace("-", "−")
 
 
 def read(path: Sequence[Any], run: Results, records: Records) -> float | None:

@@ -51,7 +51,8 @@ def _run_html(run: Results, records: dict[str, Result], lang: str, drawn: Drawn)
 def _what(run: Results, lang: str) -> str:
     """The networks and photos in one line."""
     images = run.about["images"]
-    photos = WORDS[lang]["photos"].format(photos=images["photos"], classes=images["classes"], hash=images["sha256"][:12])
+    photos = WORDS[lang]["photos"].format(photos=images["photos"], classes=images["classes"],
+                                          hash=images["sha256"][:12])
     return f"{', '.join(run.called(name) for name in run.about['networks'])}. {photos}."
 
 
