@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -20,7 +20,6 @@ from torch import nn
 from .. import (
     attention_distance,
     attention_maps,
-    channel_variance,
     cka,
     features,
     head_similarity,
@@ -37,21 +36,13 @@ from ..metrics.localize import Localization
 from ..metrics.probe import probe
 from ..metrics.skip import branches
 from ..metrics.surgery import without_skip
-from ..networks.anatomy import feature_map, grid_of, patch_embed
+from ..networks.anatomy import grid_of, patch_embed
 from ..runtime.distributed import current
 from .networks import count_classes, kind
+from .outliers import strongest_channels
+from .results import Found, first
 
 Numbers = dict[str, Any]  # Interval, truth value or plain number
-
-
-@dataclass(frozen=True)
-class Found:
-    """What one measurement gives for one part of the images."""
-
-    numbers: dict[str, float]  # each gets an interval over the parts
-    arrays: dict[str, np.ndarray] = field(default_factory=dict)  # averaged over the parts
-    names: dict[str, list] = field(default_factory=dict)  # of layers and heads, the same in every part
-    kept: dict[str, Any] = field(default_factory=dict)  # results for `join`, until all parts are there; not written
 
 
 @dataclass(frozen=True)
@@ -86,31 +77,6 @@ def similarity(models: list[nn.Module], images: list[Photos], settings: dict[str
     sides = {"within 0": result.within, "within 1": result.other, "cross": result.cross}
     return Found(numbers, {name: side for name, side in sides.items() if side is not None},
                  {"layers 0": result.layers, "layers 1": result.other_layers or []})
-
-
-WHERE = (14, 14)  # the grid on which it is shown where a channel is strong
-
-
-def strongest_channels(models: list[nn.Module], images: list[Photos], settings: dict[str, Any]) -> Found:
-    """How the variance of every tap is spread over its channels: the strongest one, its share, its largest value.
-
-    Of the block whose strongest channel has the largest share, also where that channel's values are: mean of |x| by
-    patch, and how many patches of an image have a tenth of the largest value or more.
-    """
-    model, options = models[0], {"batch_size": settings["batch_size"], "progress": settings["progress"]}
-    result = channel_variance(model, images[0], "all", **options)
-    table = result.to_frame()
-    arrays = {name: table[name].to_numpy() for name in table}
-    blocks = table[list(map(scores.is_block, result.layers))]
-    name = str(blocks["share"].idxmax())
-    found = features(model, images[0], name, **options)
-    maps = feature_map(found, model, _first(images[0]).expand(len(found), -1, -1, -1), name)
-    values = maps[:, int(blocks.loc[name, "channel"])].abs()  # [n, rows, columns]
-    outliers = (values > values.max() / 10).flatten(1).sum(1).double()
-    where = F.adaptive_avg_pool2d(values.mean(0)[None], WHERE)[0]
-    return Found({"strongest_share": float(blocks.loc[name, "share"])},
-                 arrays | {"where": where.numpy(), "outliers": outliers.mean().numpy()},
-                 {"layers": result.layers, "block": [name]})
 
 
 FEW = 8  # photos whose attention maps are kept, for their entropy
@@ -158,7 +124,7 @@ def fields(models: list[nn.Module], images: list[Photos], settings: dict[str, An
     names: dict[str, list] = {}
     kept: dict[str, Any] = {}
     for name, model, photos in zip(("vit", "cnn"), models, images, strict=True):
-        sums = [branch.after for branch in branches(model, _first(photos))]
+        sums = [branch.after for branch in branches(model, first(photos))]
         chosen = {"blocks": ([taps(model, "all")[0], *taps(model)], False), "after": (sums, False),
                   "before": (sums, True)}
         for what, (layers, before_skip) in chosen.items():
@@ -179,11 +145,6 @@ def fields_together(parts: list[Found]) -> Numbers:
     return {**scores.over_groups(scores.first_radii, vit, cnn), **scores.over_groups(scores.growth, vit, cnn),
             **scores.dominance(vit), **scores.over_groups(scores.centre_ratio, of("vit before"), of("vit after")),
             **scores.narrowing(of("cnn before"), of("cnn after"))}
-
-
-def _first(images: Photos) -> torch.Tensor:
-    """The first image [1, 3, H, W]."""
-    return images[0][0][None]
 
 
 def norms(models: list[nn.Module], images: list[Photos], settings: dict[str, Any]) -> Found:
@@ -299,7 +260,7 @@ def _readouts(model: nn.Module, x: torch.Tensor, images: Photos) -> dict[str, to
     if x.dim() == 4:
         x, prefix = x.flatten(2).mT, 0
     else:
-        prefix = grid_of(model, _first(images)).prefix if kind(model) == "vit" else 0
+        prefix = grid_of(model, first(images)).prefix if kind(model) == "vit" else 0
     patches = x[:, prefix:]
     some = np.linspace(0, patches.shape[1] - 1, 16).round().astype(int)
     return {"token": patches[:, some], "mean": patches.mean(1)} | ({"CLS": x[:, 0]} if prefix else {})

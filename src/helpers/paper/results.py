@@ -1,10 +1,11 @@
-"""What a run writes: small JSON files, complete or not there, with numbers and hashes but no names of places."""
+"""What a measurement gives, and what a run writes: small JSON files with numbers and hashes, no names of places."""
 
 from __future__ import annotations
 
 import math
 import os
 import platform
+from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,21 @@ import torch
 from ..lab.runs import json_text
 from ..runtime.device import pick_device
 from ..runtime.distributed import current
+
+
+@dataclass(frozen=True)
+class Found:
+    """What one measurement gives for one part of the images."""
+
+    numbers: dict[str, float]  # each gets an interval over the parts
+    arrays: dict[str, np.ndarray] = field(default_factory=dict)  # averaged over the parts
+    names: dict[str, list] = field(default_factory=dict)  # of layers and heads, the same in every part
+    kept: dict[str, Any] = field(default_factory=dict)  # results for `join`, until all parts are there; not written
+
+
+def first(images: Any) -> torch.Tensor:
+    """The first image [1, 3, H, W]."""
+    return images[0][0][None]
 
 
 def made_with() -> dict[str, Any]:

@@ -25,9 +25,9 @@ from ..claims.intervals import Interval, over_parts
 from ..inputs.photos import Photos, photos
 from ..runtime.distributed import ProcessStopped, all_sum, barrier, current, sharded
 from .choice import FEWEST, Choice
-from .measures import ANY, MEASURES, PROBE_IMAGES, Found
+from .measures import ANY, MEASURES, PROBE_IMAGES
 from .networks import Network, find_networks, read_spec
-from .results import as_json, made_with, write
+from .results import Found, as_json, made_with, write
 from .stored import RESULTS
 
 SETTINGS: dict[str, Any] = {
