@@ -186,7 +186,7 @@ class HSICSums:
         def centre() -> None:
             if waiting:
                 layers = torch.tensor([one.layer for one in waiting], device="cpu").to(self.hsic.device)
-                triangles[layers] = self._centred(waiting)[(slice(None), *upper)]
+                triangles[layers] = self._centred(waiting)[:, upper[0], upper[1]]
                 waiting.clear()
 
         def visit(i: int, features: Tensor) -> None:
