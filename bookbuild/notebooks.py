@@ -14,7 +14,7 @@ from urllib.parse import quote
 import nbformat
 import yaml
 
-from . import figures, folding, glossary, parity
+from . import figures, folding, glossary, parity, zoo
 from .contents import chapter_map, toc_text
 from .source import OTHER, Block, Source, SourceError, read_source
 
@@ -147,6 +147,7 @@ def generate(root: Path) -> dict[Path, str]:
         markers = {
             "chapters:map": chapter_map(contents, sources, lang),
             **{f"coverage:{paper}": figures.table(rows, sources, lang) for paper, rows in papers.items()},
+            "zoo:table": zoo.table(root, lang),
             "glossary:en-ko": glossary.table(entries, "en-ko", lang, places),
             "glossary:ko-en": glossary.table(entries, "ko-en", lang, places),
         }
