@@ -232,3 +232,12 @@ def test_class_token_and_registers_are_told_apart(images, class_token, registers
     else:
         assert found.register_mass is None and "register_mass" not in found.to_frame()
     assert (found.cls_mass > 0).all() == class_token
+
+
+def test_distances_on_a_padded_grid_are_those_of_whole_patches():
+    from timm.models.vision_transformer import VisionTransformer
+
+    model = VisionTransformer(img_size=32, patch_size=16, embed_dim=24, depth=1, num_heads=3, dynamic_img_size=True,
+                              dynamic_img_pad=True)
+    found = attention_distance(model, torch.randn(2, 3, 40, 40))
+    assert found.grid == (3, 3) and found.uniform == pytest.approx(Grid(3, 3, 1, 48, 48).distances().mean())

@@ -185,3 +185,31 @@ def test_a_resnet_on_an_accelerator(resnet, images, accelerator, model_there, im
 def test_results_can_be_tabled_and_drawn(vit, images):
     result = receptive_field(vit, images[:1], channels=2)
     assert list(result.to_frame()["layer"]) == taps(vit) and len(result.plot()) == 3
+
+
+def test_a_classifier_at_the_end_is_left_out_of_what_nobody_chose(images):
+    model = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4, 2))
+    with pytest.warns(UserWarning, match="no positions in the image: 4"):
+        assert receptive_field(model, images[:2]).layers == ["0", "1", "2"]
+
+
+def test_tokens_in_blocks_are_no_map():
+    model = timm.create_model("nest_tiny", img_size=64)
+    with pytest.raises(ValueError, match="stand in blocks"):
+        receptive_field(model, torch.randn(1, 3, 64, 64), ["levels.0.transformer_encoder.0"], channels=1)
+
+
+def test_a_map_as_wide_as_there_are_patches_is_not_taken_for_attention():
+    model = timm.create_model("vitamin_small_224", img_size=64)
+    layer = "patch_embed.backbone.stages.0.0"
+    assert receptive_field(model, torch.randn(1, 3, 64, 64), [layer], channels=1).layers == [layer]
+
+
+def test_another_default_device_changes_nothing(vit, images, simulated):
+    expected = receptive_field(vit, images[:2], channels=2, device="cpu").maps
+    torch.set_default_device(simulated)
+    try:
+        found = receptive_field(vit, images[:2], channels=2, device="cpu").maps
+    finally:
+        torch.set_default_device(None)
+    assert np.allclose(found, expected)

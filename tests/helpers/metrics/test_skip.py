@@ -196,3 +196,22 @@ def test_a_compiled_model_has_the_ratios_of_the_plain_one(vit, images):
     finally:
         torch._dynamo.reset()
     assert found.layers == expected.layers and np.allclose(found.attn, expected.attn)
+
+
+def test_a_resnet_of_torchvision_that_calls_one_activation_after_each_sum():
+    import torchvision
+
+    torch.manual_seed(0)
+    model, x = torchvision.models.resnet18(weights=None).eval(), torch.randn(2, 3, 64, 64)
+    found, block = norm_ratio(model, x), model.layer1[0]
+    with torch.no_grad():
+        z = model.maxpool(model.relu(model.bn1(model.conv1(x))))
+        f = block.bn2(block.conv2(block.relu(block.bn1(block.conv1(z)))))
+    assert np.allclose(found.blocks[0], (z.norm(dim=1) / f.norm(dim=1)).mean(), rtol=1e-4) and len(found.blocks) == 8
+
+
+def test_blocks_of_torchvisions_swin_are_refused_in_words():
+    import torchvision
+
+    with pytest.raises(ValueError, match=r"'features\.1\.0\.attn_out' has shape .*, not \[n, tokens, C\]"):
+        norm_ratio(torchvision.models.swin_t(weights=None), torch.randn(1, 3, 64, 64))

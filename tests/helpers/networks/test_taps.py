@@ -263,3 +263,20 @@ class Swapped(nn.Module):
 def test_a_wrapper_hides_no_head(vit, images):
     wrapped = nn.DataParallel(vit)
     assert taps(wrapped, "all", images) == [name if name == "embed" else f"module.{name}" for name in taps(vit, "all")]
+
+
+class Quantised(nn.Module):
+    def forward(self, x):
+        return torch.quantize_per_tensor(x, 0.1, 0, torch.qint8)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_quantised_layers_are_named():
+    with pytest.raises(ValueError, match="'1' gives quantised numbers"):
+        cka(nn.Sequential(nn.Linear(4, 4), Quantised()), torch.randn(8, 4), layers=["1"])
+
+
+@pytest.mark.parametrize("name", ["tnt_s_patch16_224", "visformer_tiny"])
+def test_a_size_that_a_model_asserts_is_named(name):
+    with pytest.raises(ValueError, match="cannot read images of shape"):
+        taps(timm.create_model(name, img_size=64))
