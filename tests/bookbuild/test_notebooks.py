@@ -244,8 +244,8 @@ def test_bad_source_is_refused_with_file_and_place(tmp_path, before, after, comp
 
 
 def test_too_many_cells_are_refused(tmp_path):
-    extra = "\n```{code-cell} ipython3\nx = 1\n```\n" * 31
-    assert "36 cells with links and set-up; a notebook has at most 35" in problems_of(tmp_path, CHAPTER + extra)
+    extra = "\n```{code-cell} ipython3\nx = 1\n```\n" * 36
+    assert "41 cells with links and set-up; a notebook has at most 40" in problems_of(tmp_path, CHAPTER + extra)
 
 
 def test_pages_hold_directives_but_no_code(tmp_path):

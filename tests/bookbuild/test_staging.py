@@ -15,7 +15,7 @@ from sample_project import write_notebook, write_twins
 @pytest.fixture
 def project(tmp_path, monkeypatch) -> Path:
     """One notebook, executed: its only cell printed 42 and reported a claim."""
-    written = lambda record: {"text/html": f"card of {record['value']}", "text/plain": "anew"}
+    written = lambda record, full_size: {"text/html": f"card of {record['value']}", "text/plain": "anew"}
     monkeypatch.setattr(staging.cards, "rendered", written)
     write_twins(tmp_path, "01_twin", "print(6 * 7)")
     path = write_notebook(tmp_path / "_build" / "executed" / "01_twin.ipynb", "print(6 * 7)")
@@ -63,7 +63,7 @@ def test_cards_are_written_anew_from_the_recorded_numbers(project):
 
 
 def test_a_card_that_cannot_be_written_names_its_notebook(project, monkeypatch):
-    def refuse(record):
+    def refuse(record, full_size):
         raise ValueError("its rule reads 'low'")
 
     monkeypatch.setattr(staging.cards, "rendered", refuse)
