@@ -115,7 +115,7 @@
 
   /* ---- On paper nothing can be opened, and dark pages would waste ink --------------------------------- */
   window.addEventListener("beforeprint", () => {
-    const closed = [...document.querySelectorAll("article details:not([open])")], { theme } = document.documentElement.dataset;
+    const closed = [...document.querySelectorAll("article details:not([open], .ledger-line)")], { theme } = document.documentElement.dataset;
     closed.forEach((details) => details.setAttribute("open", ""));
     document.documentElement.dataset.theme = "light";
     window.addEventListener("afterprint", () => {
